@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What StoreEntry::swap_filen means: a handle of an attached entry. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_HANDLETABLE_H
+#define SQUID_SRC_FS_CLUSTER_HANDLETABLE_H
+
+#include "fs/cluster/base/Types.h"
+#include "store/forward.h"
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace ClusterFs {
+
+/// The object that a StoreEntry is attached to. Squid changes the keys of
+/// entries while they are attached, so the key is copied when attaching.
+class Attachment
+{
+public:
+    Attachment(const Key &k, const ObjectInfo &i): key(k), info(i) {}
+
+    const Key key; ///< the object's name in the engine
+    ObjectInfo info; ///< as exported to the entry, or taken from it, last
+
+    /// The object must not be found again, or is a different one by now; who
+    /// reads or writes it already may go on.
+    bool evicted = false;
+
+    bool updating = false; ///< a new version of its head is being stored
+};
+
+typedef std::shared_ptr<Attachment> AttachmentPointer;
+
+/// Gives numbers to attachments. They say nothing about the place on disk, so
+/// their range limits the attached entries of a process, not the objects.
+class HandleTable
+{
+public:
+    /// most handles; the largest swap_filen value is never given away
+    static constexpr size_t limit = SwapFilenMax;
+    static constexpr sfileno reserved = SwapFilenMax;
+
+    /// \returns a number from 0 up, or -1 when all are in use
+    sfileno add(const AttachmentPointer &);
+
+    /// \returns nil when there is no such handle
+    AttachmentPointer find(sfileno) const;
+
+    /// frees a handle that is in use
+    void remove(sfileno);
+
+    size_t used() const { return slots_.size() - free_.size(); }
+    bool full() const { return used() >= limit; }
+
+private:
+    std::deque<AttachmentPointer> slots_; ///< by handle; nil when free
+    std::vector<sfileno> free_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One swapout or swapin, between Squid's store core and the engine. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_IOSTATE_H
+#define SQUID_SRC_FS_CLUSTER_IOSTATE_H
+
+#include "base/CodeContext.h"
+#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/HandleTable.h"
+#include "mem/AllocatorProxy.h"
+#include "StoreIOState.h"
+
+namespace ClusterFs {
+
+class SwapDir;
+
+/// An object being written or read. Keeps its StoreEntry locked.
+class IoState: public ::StoreIOState
+{
+    MEMPROXY_CLASS(IoState);
+
+public:
+    IoState(SwapDir &, StoreEntry &, const AttachmentPointer &, sfileno handle, STIOCB *, void *cbData);
+    ~IoState() override;
+
+    /// makes this the swapout of a new object
+    void startWriting(std::unique_ptr<Writer> &&);
+
+    /// Makes this the swapin of an object.
+    /// \param shift how much longer the object's head has become since Squid
+    /// read it; the bytes of the head itself can't be read when it is not 0
+    /// \param headSize what Squid thinks the size of the head is
+    void startReading(std::unique_ptr<Reader> &&, int64_t shift, int64_t headSize);
+
+    /// \returns the unfinished object, or nil
+    const Writer *writer() const { return writer_.get(); }
+
+    /// stops writing (if that is what we do) because the entry detaches
+    void forgetObject();
+
+    /* StoreIOState API */
+    void read_(char *buf, size_t, off_t, STRCB *, void *cbData) override;
+    bool write(char const *buf, size_t, off_t, FREE *) override;
+    void close(int how) override;
+
+private:
+    bool append(char const *buf, size_t, off_t);
+    void finishWriting();
+    void failWriting();
+
+    int64_t storedOffset() const;
+    void fetch();
+    void noteFetched(Status);
+    void answerReader(int64_t result);
+    void forgetReader();
+
+    void callBack(int errorFlag);
+
+    SwapDir &dir_;
+    AttachmentPointer attachment_;
+    std::unique_ptr<Writer> writer_; ///< nil when reading, done, or failed
+    std::unique_ptr<Reader> reader_; ///< nil when writing
+
+    int64_t shift_ = 0; ///< see startReading()
+    int64_t headSize_ = 0; ///< see startReading()
+
+    /* the outstanding read_() call, if read.callback is set */
+    char *readBuffer_ = nullptr; ///< belongs to the caller
+    size_t readSize_ = 0;
+    off_t readOffset_ = 0; ///< as the caller counts
+    unsigned fetches_ = 0; ///< for this call
+    CodeContext::Pointer readContext_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* DEBUG: section 47    Store Directory Routines */
+
+#include "squid.h"
+#include "debug/Stream.h"
+#include "enums.h"
+#include "fs/cluster/Convert.h"
+#include "fs/cluster/IoState.h"
+#include "fs/cluster/SwapDir.h"
+#include "MemObject.h"
+#include "SquidConfig.h"
+#include "Store.h"
+#include "swap_log_op.h"
+
+#include <algorithm>
+
+ClusterFs::SwapDir::SwapDir():
+    Store::Disk("clusterfs"),
+    driver_([this] { poll(); })
+{
+}
+
+ClusterFs::SwapDir::~SwapDir()
+{
+    // init() makes started dirs immortal
+    assert(!engine_);
+}
+
+void
+ClusterFs::SwapDir::ForEach(const std::function<void(SwapDir &)> &visit)
+{
+    const auto &dirs = ::Config.cacheSwap;
+    const auto count = static_cast<size_t>(dirs.n_configured);
+    for (size_t i = 0; i < count; ++i) {
+        if (const auto dir = dynamic_cast<SwapDir*>(dirs.swapDirs[i].getRaw()))
+            visit(*dir);
+    }
+}
+
+/* sizes */
+
+uint64_t
+ClusterFs::SwapDir::currentSize() const
+{
+    return started() ? std::min(engine_->liveBytes(), maxSize()) : 0;
+}
+
+uint64_t
+ClusterFs::SwapDir::currentCount() const
+{
+    return started() ? engine_->objectCount() : 0;
+}
+
+int64_t
+ClusterFs::SwapDir::maxObjectSize() const
+{
+    const auto configured = max_objsize > -1 ? max_objsize : ::Config.Store.maxObjectSize;
+    uint64_t possible = configured;
+    if (started())
+        possible = engine_->maxObjectSize();
+    else if (max_size) // else we will know when the device is open
+        possible = max_size;
+    return static_cast<int64_t>(std::min<uint64_t>(configured, possible));
+}
+
+/* finding */
+
+/// whether the engine may be asked for objects
+bool
+ClusterFs::SwapDir::readable() const
+{
+    return started() && engine_->state() != EngineState::offline;
+}
+
+StoreEntry *
+ClusterFs::SwapDir::get(const cache_key * const key)
+{
+    if (!readable())
+        return nullptr;
+
+    const auto name = keyOf(key);
+    ObjectInfo info;
+    if (!engine_->find(name, info))
+        return nullptr;
+
+    const auto handle = handles_.add(std::make_shared<Attachment>(name, info));
+    if (handle < 0)
+        return nullptr;
+
+    const auto e = new StoreEntry();
+    e->createMemObject();
+    attach(*e, name, info, handle);
+    return e;
+}
+
+/// ties an entry to an object that is here
+void
+ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &info, const sfileno handle) const
+{
+    exportInfo(info, e);
+    e.store_status = STORE_OK;
+    e.attachToDisk(index, handle, SWAPOUT_DONE);
+    e.ping_status = PING_NONE;
+    EBIT_SET(e.flags, ENTRY_VALIDATED); // else all reading is refused
+    debugs(47, 5, e << " has " << name.hex());
+}
+
+// Only called in SMP mode, which another cache_dir with a disker brings about.
+bool
+ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
+{
+    assert(!e.hasDisk());
+    if (!readable() || !e.key)
+        return false;
+
+    const auto name = keyOf(static_cast<const cache_key*>(e.key));
+    ObjectInfo info;
+    if (!engine_->find(name, info))
+        return false;
+
+    const auto handle = handles_.add(std::make_shared<Attachment>(name, info));
+    if (handle < 0)
+        return false;
+
+    attach(e, name, info, handle);
+    return true;
+}
+
+bool
+ClusterFs::SwapDir::updateAnchored(StoreEntry &e)
+{
+    assert(e.hasDisk(index));
+    // Objects do not grow after they were found, and there is no other writer.
+    return readable() && e.swappedOut();
+}
+
+bool
+ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
+{
+    if (!readable() || !e.key)
+        return false;
+    ObjectInfo info;
+    return engine_->find(keyOf(static_cast<const cache_key*>(e.key)), info);
+}
+
+void
+ClusterFs::SwapDir::reference(StoreEntry &e)
+{
+    // Squid calls this for each find(). Opening the object is the same hit.
+    const auto attachment = handles_.find(e.swap_filen);
+    if (readable() && attachment && !attachment->evicted)
+        engine_->touch(attachment->key);
+}
+
+/* forgetting */
+
+/// removes an attached object from the engine's index
+void
+ClusterFs::SwapDir::evict(Attachment &attachment) const
+{
+    if (attachment.evicted)
+        return;
+    attachment.evicted = true;
+    if (started())
+        engine_->remove(attachment.key);
+}
+
+void
+ClusterFs::SwapDir::evictCached(StoreEntry &e)
+{
+    debugs(47, 5, e);
+    if (e.hasDisk(index)) {
+        if (const auto attachment = handles_.find(e.swap_filen))
+            evict(*attachment);
+        if (!e.locked())
+            disconnect(e);
+    } else if (const auto key = e.publicKey()) {
+        evictIfFound(key);
+    }
+}
+
+void
+ClusterFs::SwapDir::evictIfFound(const cache_key * const key)
+{
+    if (started())
+        engine_->remove(keyOf(key));
+}
+
+void
+ClusterFs::SwapDir::disconnect(StoreEntry &e)
+{
+    assert(e.hasDisk(index));
+    if (e.mem_obj) {
+        // nil unless the entry is being stored
+        if (const auto sio = dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()))
+            sio->forgetObject();
+    }
+    if (handles_.find(e.swap_filen))
+        handles_.remove(e.swap_filen);
+    e.detachFromDisk();
+}
+
+void
+ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
+{
+    // We keep no log of entries. But this is how one learns of a new key: what
+    // is stored still has the old one in its swap metadata and would be
+    // refused under the new one, while under the old one it is in the way.
+    if (op != SWAP_LOG_ADD || !e.key)
+        return;
+    const auto attachment = handles_.find(e.swap_filen);
+    if (attachment && attachment->key != keyOf(static_cast<const cache_key*>(e.key))) {
+        debugs(47, 3, e << " was " << attachment->key.hex());
+        evict(*attachment);
+    }
+}
+
+/* storing */
+
+bool
+ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded, int &load) const
+{
+    if (!started() || engine_->state() == EngineState::readOnly || !readable())
+        return false;
+    if (!Store::Disk::canStore(e, diskSpaceNeeded, load))
+        return false;
+    if (handles_.full() || !e.mem_obj)
+        return false;
+
+    // Squid reads the whole metadata at once or not at all
+    if (e.mem_obj->swap_hdr_sz > SM_PAGE_SIZE) {
+        debugs(47, 3, "too much metadata: " << e.mem_obj->swap_hdr_sz << " in " << e);
+        return false;
+    }
+    // what is needed is a lower bound until the size is known
+    const auto known = e.mem_obj->expectedReplySize() >= 0;
+    return engine_->canCreate(known ? diskSpaceNeeded : -1, load);
+}
+
+StoreIOState::Pointer
+ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, void * const cbData)
+{
+    if (!readable() || !e.key || !e.mem_obj)
+        return nullptr;
+    if (EBIT_TEST(e.flags, KEY_PRIVATE))
+        return nullptr; // released since the decision to store it
+
+    assert(!e.hasDisk());
+    const auto attachment = std::make_shared<Attachment>(keyOf(static_cast<const cache_key*>(e.key)), infoOf(e));
+    const auto bodyAndHeaders = e.mem_obj->expectedReplySize();
+    const auto expected = bodyAndHeaders < 0 ? -1 : bodyAndHeaders + static_cast<int64_t>(e.mem_obj->swap_hdr_sz);
+    auto writer = engine_->create(attachment->key, attachment->info, expected);
+    if (!writer)
+        return nullptr;
+
+    const auto handle = handles_.add(attachment);
+    if (handle < 0)
+        return nullptr;
+
+    // the caller attaches the entry to what we set here
+    const RefCount<IoState> sio = new IoState(*this, e, attachment, handle, cb, cbData);
+    sio->startWriting(std::move(writer));
+    return sio.getRaw();
+}
+
+void
+ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
+{
+    const auto attachment = handles_.find(e.swap_filen);
+    if (!attachment || attachment->evicted || !started())
+        return;
+
+    ObjectInfo stored;
+    if (engine_->find(attachment->key, stored) && stored.size != e.swap_file_sz) {
+        debugs(47, DBG_IMPORTANT, "ERROR: Squid BUG: stored " << stored.size << " bytes of " << e.swap_file_sz << "; forgetting " << e);
+        evict(*attachment);
+        return;
+    }
+    // negative caching, for one, marks entries after they were given to us
+    const auto info = freshInfo(e, *attachment);
+    if (!sameBasics(info, attachment->info)) {
+        engine_->updateInfo(attachment->key, info);
+        attachment->info = info;
+    }
+}
+
+void
+ClusterFs::SwapDir::finalizeSwapoutFailure(StoreEntry &e)
+{
+    debugs(47, 5, e);
+    if (const auto attachment = handles_.find(e.swap_filen))
+        evict(*attachment);
+    disconnect(e);
+}
+
+/* reading */
+
+/// Prepares for the size of an object as it is now: its head may have been
+/// replaced since the entry learned about the object, its body can't.
+/// \param shift receives how much longer the object has become
+/// \param headSize receives what the entry thinks the size of the head is
+/// \returns false when the entry's knowledge can't be made to fit
+static bool
+AdaptTo(const uint64_t size, StoreEntry &e, int64_t &shift, int64_t &headSize)
+{
+    const auto metadataSize = e.mem_obj ? e.mem_obj->swap_hdr_sz : 0;
+    if (!metadataSize) { // nothing was read yet
+        e.swap_file_sz = size;
+        return true;
+    }
+    const auto headersSize = e.mem_obj->baseReply().hdr_sz;
+    shift = static_cast<int64_t>(size) - static_cast<int64_t>(e.swap_file_sz);
+    headSize = static_cast<int64_t>(metadataSize) + headersSize;
+    return !shift || headersSize > 0;
+}
+
+StoreIOState::Pointer
+ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, void * const cbData)
+{
+    if (!readable() || !e.hasDisk(index))
+        return nullptr;
+
+    const auto attachment = handles_.find(e.swap_filen);
+    if (!attachment)
+        return nullptr;
+
+    std::unique_ptr<Reader> reader;
+    const auto swapout = e.mem_obj ? dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()) : nullptr;
+    if (swapout && swapout->writer())
+        reader = engine_->read(*swapout->writer()); // as far as it has got
+    else if (!attachment->evicted)
+        reader = engine_->read(attachment->key);
+
+    int64_t shift = 0;
+    int64_t headSize = 0;
+    if (!reader || (e.swappedOut() && !AdaptTo(reader->size(), e, shift, headSize))) {
+        debugs(47, 3, "gone: " << e);
+        return nullptr; // the core makes this a miss
+    }
+    const RefCount<IoState> sio = new IoState(*this, e, attachment, e.swap_filen, cb, cbData);
+    sio->startReading(std::move(reader), shift, headSize);
+    return sio.getRaw();
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cache_dir clusterfs */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SWAPDIR_H
+#define SQUID_SRC_FS_CLUSTER_SWAPDIR_H
+
+#include "fs/cluster/base/Clock.h"
+#include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/Driver.h"
+#include "fs/cluster/engine/Config.h"
+#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/HandleTable.h"
+#include "store/Disk.h"
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace ClusterFs {
+
+/// Translates between Squid's store core and one engine. Every method copes
+/// with a dir that was never started (wrong process, bad device, added by a
+/// reconfiguration) and with one that was stopped.
+class SwapDir: public Store::Disk
+{
+public:
+    SwapDir();
+    ~SwapDir() override;
+
+    /// calls a function for each configured cache_dir of our type
+    static void ForEach(const std::function<void(SwapDir &)> &);
+
+    /* Storage API */
+    void create() override;
+    void init() override;
+    uint64_t currentSize() const override;
+    uint64_t currentCount() const override;
+    int64_t maxObjectSize() const override;
+    void evictCached(StoreEntry &) override;
+    void evictIfFound(const cache_key *) override;
+    int callback() override;
+    void maintain() override {}
+    void sync() override;
+
+    /* Controlled API */
+    StoreEntry *get(const cache_key *) override;
+    void reference(StoreEntry &) override;
+    bool dereference(StoreEntry &) override { return false; } // store_table is not our index
+    void updateHeaders(StoreEntry *) override;
+    bool anchorToCache(StoreEntry &) override;
+    bool updateAnchored(StoreEntry &) override;
+
+    /* Disk API */
+    void parse(int anIndex, char *aPath) override;
+    void reconfigure() override;
+    void dump(StoreEntry &) const override;
+    bool needsDiskStrand() const override;
+    bool unlinkdUseful() const override { return false; }
+    bool smpAware() const override { return false; }
+    bool hasReadableEntry(const StoreEntry &) const override;
+    bool canStore(const StoreEntry &, int64_t diskSpaceNeeded, int &load) const override;
+    StoreIOState::Pointer createStoreIO(StoreEntry &, StoreIOState::STIOCB *, void *) override;
+    StoreIOState::Pointer openStoreIO(StoreEntry &, StoreIOState::STIOCB *, void *) override;
+    void finalizeSwapoutSuccess(const StoreEntry &) override;
+    void finalizeSwapoutFailure(StoreEntry &) override;
+    void disconnect(StoreEntry &) override;
+    void diskFull() override {} // the engine makes room itself
+    void logEntry(const StoreEntry &, int op) const override;
+    void statfs(StoreEntry &) const override;
+
+    /// whether there is an engine, whatever its state
+    bool started() const { return engine_ && !stopped_; }
+
+    /// whether this dir was started and then stopped for good
+    bool stopped() const { return stopped_; }
+
+    /// one line for reports: what works and what does not
+    std::string stateText() const;
+
+    /// the engine's report; empty unless started()
+    std::string report() const;
+
+    /// Walks the objects that the engine can list.
+    /// \param cursor 0 to start
+    /// \returns false at the end, or when listing is off
+    bool nextObject(uint64_t &cursor, Key &, ObjectInfo &) const;
+
+    size_t openStates = 0; ///< IoState objects of this dir
+
+protected:
+    ConfigOption *getOptionTree() const override;
+
+private:
+    /* configuration */
+    void parseSize();
+    void parseLine(int reconfiguring);
+    bool parseOption(char const *name, char const *value, int reconfiguring);
+    bool checkBaseOption(const std::string &name, char const *value);
+    void dumpOption(StoreEntry *) const;
+    void reject(const std::string &why) const;
+    void resolveDefaults(Config &) const;
+
+    /* start and stop */
+    Status open(std::string &error);
+    static void FinishStart(void *self);
+    void finishStart();
+    void poll();
+    void noteRebuild();
+    bool makeFile(bool anew, std::string &error) const;
+    bool fillFile(uint64_t bytes, std::string &error) const;
+    void formatBlank(std::string &error) const;
+    std::string advice() const;
+    std::string named(const std::string &error) const;
+    Log log() const;
+
+    /* objects */
+    bool readable() const;
+    void attach(StoreEntry &, const Key &, const ObjectInfo &, sfileno handle) const;
+    void evict(Attachment &) const;
+    ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
+    void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
+
+    Config config_; ///< in use
+    Config parsed_; ///< of the line being parsed
+    std::set<std::string> given_; ///< options of the line being parsed, or parsed last
+    uint64_t sizeMb_ = 0; ///< as configured; 0 = all there is
+    uint64_t parsedSizeMb_ = 0; ///< of the line being parsed
+
+    SystemClock clock_;
+    std::unique_ptr<AioDevice> device_; ///< outlives the engine
+    std::unique_ptr<Engine> engine_;
+    Driver driver_;
+    HandleTable handles_;
+    std::string trouble_; ///< why there is no engine
+    timeval startTime_ = {};
+    bool rebuilt_ = false; ///< storeRebuildComplete() was called
+    bool stopped_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* DEBUG: section 47    Store Directory Routines */
+
+#include "squid.h"
+#include "base/TextException.h"
+#include "debug/Stream.h"
+#include "event.h"
+#include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/SwapDir.h"
+#include "globals.h"
+#include "sbuf/SBuf.h"
+#include "sbuf/Stream.h"
+#include "Store.h"
+#include "store_rebuild.h"
+#include "time/gadgets.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace {
+
+/// how long a shutdown may take to write what is in memory
+const unsigned CloseMilliseconds = 20000;
+
+/// how long to sleep at a time when waiting for recovery (squid -F)
+const unsigned WaitMilliseconds = 100;
+
+/// the core counts objects with ints
+int
+ToInt(const uint64_t n)
+{
+    return static_cast<int>(std::min<uint64_t>(n, std::numeric_limits<int>::max()));
+}
+
+} // namespace
+
+/// the engine's lines in cache.log
+ClusterFs::Log
+ClusterFs::SwapDir::log() const
+{
+    const std::string prefix = std::string("cache_dir ") + type() + ' ' + path + ": ";
+    return [prefix](const LogLevel level, const std::string &line) {
+        switch (level) {
+        case LogLevel::error:
+            debugs(47, DBG_IMPORTANT, "ERROR: " << prefix << line);
+            break;
+        case LogLevel::warning:
+            debugs(47, DBG_IMPORTANT, "WARNING: " << prefix << line);
+            break;
+        case LogLevel::notice:
+            debugs(47, DBG_IMPORTANT, prefix << line);
+            break;
+        case LogLevel::debug:
+            debugs(47, 3, prefix << line);
+            break;
+        }
+    };
+}
+
+void
+ClusterFs::SwapDir::init()
+{
+    assert(!engine_ && !rebuilt_);
+
+    // The configuration is destroyed at exit, when most of what we would need
+    // to take an engine down properly is gone already; sync() has done it.
+    lock();
+
+    startTime_ = current_time;
+    resolveDefaults(config_);
+    try {
+        std::string error;
+        const auto status = open(error);
+        if (status != Status::ok)
+            trouble_ = error.empty() ? statusText(status) : error;
+    } catch (...) {
+        trouble_ = ToSBuf(CurrentException).c_str();
+    }
+    if (trouble_.empty()) {
+        driver_.start(device_->wakeupFd());
+        storeConfigure(); // the sizes are known now
+        if (opt_store_doublecheck)
+            debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << ": -S adds nothing here because each read is checked");
+    } else {
+        engine_ = nullptr;
+        device_ = nullptr;
+        trouble_ = named(trouble_) + advice();
+        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << trouble_);
+    }
+    // not now: the core resets the counters after all dirs are initialized
+    eventAdd("ClusterFs::SwapDir::FinishStart", &FinishStart, this, 0.0, 0, false);
+}
+
+/// opens the device and starts the engine
+ClusterFs::Status
+ClusterFs::SwapDir::open(std::string &error)
+{
+    AioDevice::OpenOptions options;
+    options.path = path;
+    options.depth = config_.depth;
+    device_ = AioDevice::Open(clock_, options, log(), error);
+    if (!device_)
+        return Status::ioError;
+
+    engine_ = std::make_unique<Engine>(*device_, clock_, config_, log());
+    const auto status = engine_->open(error);
+    if (status != Status::ok)
+        return status;
+
+    max_size = engine_->superblock()->geometry.deviceBytes;
+    if (sizeMb_ && sizeMb_ != max_size >> 20) {
+        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was formatted with " << (max_size >> 20) <<
+               " MB, not with " << sizeMb_ << ". It stays like that until it is formatted anew");
+    }
+    fs.blksize = static_cast<int>(device_->alignment());
+    return status;
+}
+
+void
+ClusterFs::SwapDir::FinishStart(void * const self)
+{
+    static_cast<SwapDir*>(self)->finishStart();
+}
+
+/// the part of init() that needs all other dirs to be initialized
+void
+ClusterFs::SwapDir::finishStart()
+{
+    if (opt_foreground_rebuild) {
+        while (started() && engine_->state() == EngineState::recovering) {
+            device_->wait(WaitMilliseconds);
+            driver_.poll();
+        }
+    }
+    noteRebuild();
+}
+
+/// what the driver calls
+void
+ClusterFs::SwapDir::poll()
+{
+    if (!started())
+        return;
+    engine_->poll();
+    noteRebuild();
+}
+
+int
+ClusterFs::SwapDir::callback()
+{
+    driver_.poll();
+    return 0; // a busy disk is no reason for the core to give up
+}
+
+/// tells the core, once, when the index is as complete as it will be
+void
+ClusterFs::SwapDir::noteRebuild()
+{
+    if (rebuilt_)
+        return;
+
+    StoreRebuildData counts;
+    counts.updateStartTime(startTime_);
+    if (started()) {
+        if (engine_->state() == EngineState::recovering) {
+            const auto found = engine_->objectCount();
+            const auto part = engine_->recoveryProgress();
+            if (part > 0.0)
+                storeRebuildProgress(index, ToInt(static_cast<uint64_t>(static_cast<double>(found) / part)), ToInt(found));
+            return;
+        }
+        const auto recovery = engine_->stats().recovery;
+        counts.objcount = ToInt(recovery.objects);
+        counts.dupcount = ToInt(recovery.dropped);
+        counts.cancelcount = ToInt(recovery.deletes);
+        counts.scancount = ToInt(recovery.objects + recovery.dropped);
+        counts.validations = static_cast<int64_t>(recovery.clustersRead);
+    }
+    rebuilt_ = true;
+    storeRebuildComplete(&counts);
+}
+
+void
+ClusterFs::SwapDir::sync()
+{
+    // only called at shutdown, but several times
+    if (!started())
+        return;
+    driver_.stop();
+    stopped_ = true; // before close() answers those who can't hear it any more
+    const auto status = engine_->close(CloseMilliseconds);
+    if (status != Status::ok) {
+        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was not stopped cleanly: " <<
+               statusText(status) << ". The next start will recover it");
+    }
+}

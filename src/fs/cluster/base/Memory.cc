@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Mappings and aligned buffers. */
+
+#include "fs/cluster/base/Memory.h"
+
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+
+ClusterFs::Region::Region(const size_t bytes):
+    data_(nullptr),
+    size_(bytes)
+{
+    if (!size_)
+        return;
+    const auto p = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        throw std::bad_alloc();
+    data_ = static_cast<char *>(p);
+}
+
+ClusterFs::Region::~Region()
+{
+    if (data_)
+        munmap(data_, size_);
+}
+
+ClusterFs::Buffer::Buffer(const size_t size):
+    data_(nullptr),
+    size_(roundUp(size ? size : 1, 4096))
+{
+    void *p = nullptr;
+    if (posix_memalign(&p, 4096, size_) != 0)
+        throw std::bad_alloc();
+    data_ = static_cast<char *>(p);
+}
+
+ClusterFs::Buffer::~Buffer()
+{
+    free(data_);
+}

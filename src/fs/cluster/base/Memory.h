@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where the engine's large tables and its I/O buffers live. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
+#define SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ClusterFs {
+
+/// A zero-filled mapping that is backed by pages as they are touched. Tables in
+/// it are arrays that refer to each other by number, never by pointer, so that
+/// several processes can map the same one.
+class Region
+{
+public:
+    explicit Region(size_t bytes);
+    ~Region();
+    Region(const Region &) = delete;
+    Region &operator =(const Region &) = delete;
+
+    char *data() const { return data_; }
+    size_t size() const { return size_; }
+
+private:
+    char *data_;
+    size_t size_;
+};
+
+/// an array of plain records in a Region
+template <class T>
+class Table
+{
+public:
+    explicit Table(const size_t count): region_(count * sizeof(T)), count_(count) {}
+
+    T &operator [](const size_t i) { return reinterpret_cast<T *>(region_.data())[i]; }
+    const T &operator [](const size_t i) const { return reinterpret_cast<const T *>(region_.data())[i]; }
+    size_t count() const { return count_; }
+
+private:
+    Region region_;
+    size_t count_;
+};
+
+/// memory for direct I/O: aligned to 4096 bytes, freed with its last owner
+class Buffer
+{
+public:
+    explicit Buffer(size_t size);
+    ~Buffer();
+    Buffer(const Buffer &) = delete;
+    Buffer &operator =(const Buffer &) = delete;
+
+    char *data() const { return data_; }
+    size_t size() const { return size_; }
+
+private:
+    char *data_;
+    size_t size_;
+};
+using BufferPointer = std::shared_ptr<Buffer>;
+
+inline uint64_t
+roundUp(const uint64_t value, const uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+inline uint64_t
+roundDown(const uint64_t value, const uint64_t unit)
+{
+    return value / unit * unit;
+}
+
+} // namespace ClusterFs
+
+#endif

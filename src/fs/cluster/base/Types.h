@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Words that all parts of the engine share: keys, addresses, results. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_BASE_TYPES_H
+#define SQUID_SRC_FS_CLUSTER_BASE_TYPES_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+
+namespace ClusterFs {
+
+/// what became of an operation; values are never stored on the media
+enum class Status : uint8_t {
+    ok,
+    notFound, ///< no such object, or it went away meanwhile
+    busy, ///< a limit was reached; the same call may succeed later
+    full, ///< no space can be made
+    ioError, ///< the device refused or lost the request
+    corrupt, ///< bytes came back, but their checksum, UUID or key is wrong
+    notOurs, ///< the device holds something else
+    unsupported, ///< ours, but of a format or geometry that this code can't use
+    offline, ///< the device was taken out of service
+    aborted ///< the caller, or a shutdown, ended it
+};
+
+/// a short English word for messages
+const char *statusText(Status);
+
+/// the name of an object: Squid's 128-bit store key
+struct Key {
+    std::array<uint8_t, 16> bytes{};
+
+    bool operator ==(const Key &k) const { return bytes == k.bytes; }
+    bool operator !=(const Key &k) const { return bytes != k.bytes; }
+
+    /// the first 8 bytes as a number; picks the index bucket
+    uint64_t high() const { return load(0); }
+    /// the last 8 bytes as a number; its low half is the tag kept in the index
+    uint64_t low() const { return load(8); }
+
+    std::string hex() const;
+
+private:
+    uint64_t load(const size_t at) const {
+        uint64_t v = 0;
+        for (size_t i = 0; i < 8; ++i)
+            v |= static_cast<uint64_t>(bytes[at + i]) << (8 * i);
+        return v;
+    }
+};
+
+/// for std::unordered_map
+struct KeyHash {
+    size_t operator ()(const Key &k) const { return static_cast<size_t>(k.high() ^ k.low()); }
+};
+
+using ClusterNo = uint32_t; ///< position of a cluster in the cluster region, from 0
+using SlotNo = uint32_t; ///< position of a record in the index
+using Sequence = uint64_t; ///< number of a cluster write; grows by one for each, never reused
+
+constexpr ClusterNo noCluster = 0xffffffffU;
+constexpr SlotNo noSlot = 0xffffffffU;
+
+/// what Squid wants to know of an object before it is read; times are seconds
+/// since 1970, -1 when unknown
+struct ObjectInfo {
+    int64_t timestamp = -1; ///< when the response was received or last revalidated
+    int64_t expires = -1; ///< end of freshness
+    int64_t lastModified = -1; ///< as the origin said
+    uint64_t size = 0; ///< stored bytes: swap metadata, headers and body
+    uint8_t flags = 0; ///< opaque to the engine, see ObjectFlag
+};
+
+/// bits of ObjectInfo::flags
+enum ObjectFlag : uint8_t {
+    flagRevalidateAlways = 1, ///< Squid must revalidate before each hit
+    flagRevalidateStale = 2, ///< Squid must revalidate once stale
+    flagNegative = 4, ///< a negatively cached response
+    flagBadLength = 8, ///< body length and Content-Length differ
+    flagsOfCaller = 0x0f, ///< the bits that belong to the caller
+    flagDoubtful = 0x10, ///< found by a scan without a delete log: may be a deleted object
+    flagParted = 0x20 ///< the object continues in clusters of its own
+};
+
+/// where the bytes of an extent are
+struct Place {
+    ClusterNo cluster = noCluster;
+    uint32_t offset = 0; ///< bytes from the start of the cluster
+    uint32_t size = 0; ///< bytes, extent header included
+};
+
+/// severity of a line for the log
+enum class LogLevel : uint8_t { error, warning, notice, debug };
+/// takes one line without a newline; rate limiting is the engine's business
+using Log = std::function<void(LogLevel, const std::string &)>;
+
+} // namespace ClusterFs
+
+#endif

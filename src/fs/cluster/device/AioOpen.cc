@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opening a disk: what may be opened, who else has it, how large it is. */
+
+#include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/device/PathCheck.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace ClusterFs {
+
+std::unique_ptr<AioDevice>
+AioDevice::Open(const Clock &clock, const OpenOptions &options, const Log &log, std::string &error)
+{
+    Opened opened;
+    if (!OpenPath(options, opened, error))
+        return nullptr;
+
+    if (!Lock(options, opened, error) || !Measure(options, opened, error)) {
+        close(opened.fd);
+        return nullptr;
+    }
+
+    if (!opened.direct && log)
+        log(LogLevel::warning, options.path + ": O_DIRECT is not supported here, so all I/O goes through the page cache, and takes memory twice; use a block device, or a file on ext4 or XFS");
+
+    std::unique_ptr<AioDevice> device(new AioDevice(clock, opened, options.depth));
+    if (!device->setUp(options, log, error))
+        return nullptr;
+    return device;
+}
+
+static std::string
+openError(const std::string &path, const int errnum)
+{
+    auto text = path + ": cannot open: " + strerror(errnum);
+    if (errnum == EBUSY)
+        text += "; it is mounted, used as swap, part of a RAID or LVM volume, or in use by another process: end that use first";
+    else if (errnum == EACCES || errnum == EPERM)
+        text += "; it must be readable and writable for the user that Squid runs as";
+    else if (errnum == ELOOP)
+        text += "; it became a symbolic link just now";
+    return text;
+}
+
+/// Whether O_DIRECT works; some file systems accept the flag and then refuse
+/// to read.
+static bool
+directReadWorks(const int fd)
+{
+    void *memory = nullptr;
+    if (posix_memalign(&memory, Device::bufferAlignment(), Device::bufferAlignment()) != 0)
+        return true; // unknown, and not the place to find out
+    const bool works = pread(fd, memory, Device::bufferAlignment(), 0) >= 0 || errno != EINVAL;
+    free(memory);
+    return works;
+}
+
+bool
+AioDevice::OpenPath(const OpenOptions &options, Opened &opened, std::string &error)
+{
+    struct stat before;
+    if (!checkPath(options.path, before, error))
+        return false;
+
+    opened.block = S_ISBLK(before.st_mode);
+    int flags = (options.writable ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+    if (opened.block)
+        flags |= options.exclusive ? O_EXCL : 0; // refused when mounted or claimed
+    else
+        flags |= O_NOFOLLOW;
+
+    opened.fd = open(options.path.c_str(), flags | O_DIRECT);
+    if (opened.fd < 0 && errno == EINVAL) {
+        opened.direct = false;
+        opened.fd = open(options.path.c_str(), flags);
+    }
+    if (opened.fd < 0) {
+        error = openError(options.path, errno);
+        return false;
+    }
+
+    struct stat after;
+    if (fstat(opened.fd, &after) != 0 || after.st_dev != before.st_dev || after.st_ino != before.st_ino) {
+        error = options.path + ": replaced by something else while it was opened; try again";
+        close(opened.fd);
+        return false;
+    }
+
+    if (opened.direct && !directReadWorks(opened.fd)) {
+        opened.direct = false;
+        const int now = fcntl(opened.fd, F_GETFL);
+        if (now < 0 || fcntl(opened.fd, F_SETFL, now & ~O_DIRECT) != 0) {
+            error = options.path + ": cannot switch O_DIRECT off: " + strerror(errno);
+            close(opened.fd);
+            return false;
+        }
+    }
+    return true;
+}
+
+/// keeps a second Squid or tool away, on block devices and files alike
+bool
+AioDevice::Lock(const OpenOptions &options, const Opened &opened, std::string &error)
+{
+    const int how = (options.exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
+    // udev locks a block device for the moments it needs to probe it
+    const unsigned tries = opened.block ? 20 : 1;
+    for (unsigned i = 1; flock(opened.fd, how) != 0; ++i) {
+        if (errno == EINTR && i < 1000)
+            continue;
+        if (errno != EWOULDBLOCK) {
+            error = options.path + ": cannot lock: " + strerror(errno);
+            return false;
+        }
+        if (i >= tries) {
+            error = options.path + ": locked by another process (another Squid, or a clusterfs tool); stop that first";
+            return false;
+        }
+        const struct timespec pause = {0, 50000000};
+        (void)nanosleep(&pause, nullptr);
+    }
+    return true;
+}
+
+/// a number from the queue folder of a disk, or of the disk of a partition
+static uint64_t
+queueLimit(const dev_t device, const char *name)
+{
+    const auto base = "/sys/dev/block/" + std::to_string(major(device)) + ":" + std::to_string(minor(device));
+    for (const char *middle: {"/queue/", "/../queue/"}) {
+        std::ifstream file(base + middle + name);
+        uint64_t value = 0;
+        if (file >> value)
+            return value;
+    }
+    return 0;
+}
+
+/// what a file system wants of direct I/O to this file, bytes
+static uint32_t
+fileAlignment(const int fd, const struct stat &file)
+{
+    // smaller pieces than a block are legal, but read before they write
+    auto alignment = static_cast<uint32_t>(std::min<blksize_t>(file.st_blksize, 4096));
+#ifdef STATX_DIOALIGN
+    struct statx extended;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &extended) == 0 && (extended.stx_mask & STATX_DIOALIGN))
+        alignment = std::max(alignment, extended.stx_dio_offset_align);
+#else
+    (void)fd;
+#endif
+    return std::max(alignment, 512U);
+}
+
+/// fills in size, alignment and whether discards work
+bool
+AioDevice::Measure(const OpenOptions &options, Opened &opened, std::string &error)
+{
+    struct stat found;
+    bool known = fstat(opened.fd, &found) == 0;
+    if (known && opened.block) {
+        int logical = 0;
+        unsigned int physical = 0;
+        known = ioctl(opened.fd, BLKGETSIZE64, &opened.size) == 0 &&
+                ioctl(opened.fd, BLKSSZGET, &logical) == 0 &&
+                ioctl(opened.fd, BLKPBSZGET, &physical) == 0;
+        // A piece of a physical sector makes the drive read before it writes.
+        // Some report their whole stripe: more than 4 KB is only a wish.
+        opened.alignment = std::max(static_cast<uint32_t>(logical), std::min(physical, 4096U));
+        opened.discards = options.writable && queueLimit(found.st_rdev, "discard_max_bytes") > 0;
+    } else if (known) {
+        opened.size = static_cast<uint64_t>(found.st_size);
+        opened.alignment = fileAlignment(opened.fd, found);
+        // a hole behind the end changes nothing, and tells whether holes can be
+        const auto behind = static_cast<off_t>((opened.size / opened.alignment + 1) * opened.alignment);
+        opened.discards = options.writable &&
+                          fallocate(opened.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, behind, opened.alignment) == 0;
+    }
+
+    if (!known) {
+        error = options.path + ": cannot find out its size: " + strerror(errno);
+        return false;
+    }
+
+    opened.size -= opened.size % opened.alignment;
+    if (!opened.size) {
+        error = options.path + ": has no space: fewer than " + std::to_string(opened.alignment) + " bytes";
+        return false;
+    }
+    return true;
+}
+
+} // namespace ClusterFs

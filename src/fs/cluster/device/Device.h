@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A disk as the engine sees it: aligned requests, answers later, measured. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_DEVICE_DEVICE_H
+#define SQUID_SRC_FS_CLUSTER_DEVICE_DEVICE_H
+
+#include "fs/cluster/base/Clock.h"
+#include "fs/cluster/base/Histogram.h"
+#include "fs/cluster/base/Types.h"
+
+#include <deque>
+#include <functional>
+
+namespace ClusterFs {
+
+enum class IoOp : uint8_t { read, write, flush, discard };
+constexpr unsigned ioOpCount = 4;
+
+/// Who waits. Background requests use at most a part of the depth and go
+/// after urgent ones, so that housekeeping never holds up a hit.
+enum class IoClass : uint8_t { urgent, background };
+
+/// One request. The buffer belongs to the caller and must stay until done().
+struct Io {
+    IoOp op = IoOp::read;
+    IoClass ioClass = IoClass::urgent;
+    uint64_t offset = 0; ///< bytes; a multiple of Device::alignment(); unused by flush
+    uint32_t size = 0; ///< bytes; a multiple of Device::alignment(); unused by flush
+    char *buffer = nullptr; ///< aligned to Device::bufferAlignment(); unused by flush and discard
+    std::function<void(Status)> done; ///< called once, from poll(), never from submit()
+};
+
+/// counters since opening
+struct DeviceStats {
+    struct PerOp {
+        uint64_t requests = 0; ///< completed, failures included
+        uint64_t bytes = 0; ///< moved successfully
+        uint64_t errors = 0;
+        Histogram latency; ///< microseconds, from handing over to the kernel to completion
+        uint64_t busyMicros = 0; ///< sum of the latencies
+    };
+    PerOp op[ioOpCount];
+    uint64_t queuedMost = 0; ///< longest queue seen in front of the device
+    int lastErrno = 0; ///< of the newest failure
+
+    const PerOp &of(const IoOp o) const { return op[static_cast<unsigned>(o)]; }
+};
+
+/// The queueing, measuring half of every device; back ends supply start() and
+/// reap(). Single-threaded. Destroying a device with requests in flight waits
+/// for them and drops their answers.
+class Device
+{
+public:
+    Device(const Clock &, uint64_t size, uint32_t alignment, unsigned depth);
+    virtual ~Device();
+    Device(const Device &) = delete;
+    Device &operator =(const Device &) = delete;
+
+    /// Queues a request; never blocks. Beyond maxQueue queued requests, or out
+    /// of bounds or unaligned, the answer is busy or ioError (from poll()).
+    /// Requests may overtake each other: a flush covers the writes that were
+    /// answered before it was submitted. A discard is always background; the
+    /// answer is unsupported when canDiscard() is false.
+    void submit(Io);
+
+    /// Delivers the answers that have arrived and starts what waited for room.
+    /// Answers that come up meanwhile wait for the next call, so this ends even
+    /// if each done() submits again. Called from a done(), it does nothing.
+    /// \returns how many answers were delivered
+    unsigned poll();
+
+    /// blocks until poll() has something to do, at most that long
+    virtual void wait(unsigned milliseconds) = 0;
+
+    /// readable when poll() should be called, or -1
+    virtual int wakeupFd() const { return -1; }
+
+    uint64_t size() const { return size_; } ///< bytes
+    uint32_t alignment() const { return alignment_; } ///< of offsets and sizes, bytes
+    static constexpr uint32_t bufferAlignment() { return 4096; } ///< of memory, bytes
+    virtual bool canDiscard() const { return false; }
+
+    unsigned depth() const { return depth_; } ///< most requests in flight
+    void setDepth(unsigned);
+    size_t inFlight() const { return inFlight_; } ///< started, not answered
+    size_t queued() const { return urgent_.size() + background_.size(); } ///< not started
+    bool idle() const { return inFlight_ == 0 && queued() == 0 && finished_.empty(); }
+
+    const DeviceStats &stats() const { return stats_; }
+
+    static constexpr size_t maxQueue = 16384;
+
+protected:
+    /// a request on its way
+    struct Request {
+        Io io;
+        uint64_t started = 0; ///< Clock::micros()
+        Device *device = nullptr;
+    };
+
+    /// Hands a request to the hardware. The back end owns it until it gives it
+    /// to finish(). \returns false when there is no room now (tried again by
+    /// the next poll())
+    virtual bool start(Request *) = 0;
+
+    /// collects what the hardware has finished, calling finish() for each
+    virtual void reap() = 0;
+
+    /// the back end's report; takes ownership back
+    void finish(Request *, Status, int errnum);
+
+    /// answers wait that no hardware event will announce; make wakeupFd() readable
+    virtual void wake() {}
+
+    bool hasAnswers() const { return !finished_.empty(); } ///< for the next poll()
+
+    const Clock &clock_;
+
+private:
+    bool valid(const Io &) const;
+    void refuse(Io &, Status, int errnum);
+    std::deque<Request *> *nextQueue();
+    void startQueued();
+
+    struct Answer {
+        std::function<void(Status)> done;
+        Status status;
+    };
+
+    uint64_t size_;
+    uint32_t alignment_;
+    unsigned depth_;
+    size_t inFlight_ = 0;
+    size_t backgroundInFlight_ = 0;
+    std::deque<Request *> urgent_;
+    std::deque<Request *> background_;
+    std::deque<Answer> finished_;
+    bool polling_ = false; ///< inside poll(), so nothing needs to be woken
+    bool stalled_ = false; ///< start() had no room; wait for the next poll()
+    bool urgentLast_ = false; ///< the newest start was an urgent request
+    DeviceStats stats_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A device in memory, for tests and simulation. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_DEVICE_MEMORYDEVICE_H
+#define SQUID_SRC_FS_CLUSTER_DEVICE_MEMORYDEVICE_H
+
+#include "fs/cluster/device/Device.h"
+
+#include <vector>
+
+namespace ClusterFs {
+
+/// Bytes in memory that read as zeros at first. Large sizes are fine: only
+/// pages that were written take memory. A request is carried out by the poll()
+/// that answers it.
+class MemoryDevice final : public Device
+{
+public:
+    /// \param size in bytes, rounded down to a multiple of the alignment
+    /// \throws std::system_error when there is not enough address space
+    MemoryDevice(const Clock &, uint64_t size, uint32_t alignment = 4096, unsigned depth = 32);
+    ~MemoryDevice() override;
+
+    void wait(unsigned) override {} ///< an answer never takes time
+    bool canDiscard() const override { return true; } ///< discarded bytes read as zeros
+
+    char *data() { return data_; } ///< all bytes of the device
+    const char *data() const { return data_; }
+
+private:
+    bool start(Request *) override;
+    void reap() override;
+    void carryOut(const Io &);
+
+    char *data_ = nullptr; ///< size() bytes, mapped
+    std::vector<Request *> started_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which paths may be a device at all. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_DEVICE_PATHCHECK_H
+#define SQUID_SRC_FS_CLUSTER_DEVICE_PATHCHECK_H
+
+#include <sys/stat.h>
+
+#include <string>
+
+namespace ClusterFs {
+
+/// "a directory", "a named pipe" and so on
+const char *fileKind(mode_t);
+
+/// Accepts block devices, symlinks to them (/dev/disk/by-id/...) and regular
+/// files. A symlink to a regular file is refused: whoever can change the link
+/// could have Squid overwrite any file.
+/// \param found describes what the path leads to, when accepted
+/// \param error names the path, what it is, and the way out, when refused
+bool checkPath(const std::string &path, struct stat &found, std::string &error);
+
+} // namespace ClusterFs
+
+#endif

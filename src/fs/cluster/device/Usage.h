@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who uses a disk or a file right now, as the kernel tells. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_DEVICE_USAGE_H
+#define SQUID_SRC_FS_CLUSTER_DEVICE_USAGE_H
+
+#include <sys/stat.h>
+
+#include <string>
+
+namespace ClusterFs {
+
+/// Looks for mounts, swap, RAID, LVM, partitions and loop devices.
+/// \param file a block device or a regular file
+/// \param root goes in front of /proc and /sys, for tests
+/// \returns a text like "is mounted on /srv", or an empty one when unused
+std::string findUsage(const struct stat &file, const std::string &root = std::string());
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A disk with a write cache that a power cut empties, for tests. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_DEVICE_VOLATILEMEDIA_H
+#define SQUID_SRC_FS_CLUSTER_DEVICE_VOLATILEMEDIA_H
+
+#include "fs/cluster/device/Device.h"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace ClusterFs {
+
+/// Carries out requests on another device, waiting for each, and remembers
+/// what was there before, sector by sector, until a flush. Any sector may then
+/// be lost in a power cut, independently of the others.
+class VolatileMedia
+{
+public:
+    static constexpr uint32_t sectorSize = 512; ///< bytes that land together or not at all
+    /// With more unflushed sectors than that, the disk writes all of them down
+    /// by itself, which a real one may do at any time, too.
+    static constexpr size_t mostUnflushed = 1 << 18;
+    static constexpr size_t mostVersions = 8; ///< of a sector; with more, the oldest are out of reach
+
+    /// tells which sectors of a write land; counted from its start
+    using Lands = std::function<bool(uint32_t sector)>;
+
+    /// \param inner must outlive this; nobody else may use it meanwhile
+    explicit VolatileMedia(Device &inner): inner_(inner) {}
+
+    Status read(uint64_t offset, uint32_t size, char *buffer);
+    /// \param lands nil when all sectors do
+    Status write(uint64_t offset, uint32_t size, const char *data, const Lands &lands = nullptr);
+    Status flush();
+    /// Drops the bytes for good: even a power cut does not bring them back.
+    Status discard(uint64_t offset, uint32_t size);
+
+    /// Loses a random part of what was not flushed. A sector that was written
+    /// several times may end up with any of its versions.
+    Status cut(std::mt19937_64 &);
+
+    size_t unflushed() const { return before_.size(); } ///< sectors that a power cut may undo
+
+private:
+    using Sector = std::array<char, sectorSize>;
+
+    Status run(IoOp, uint64_t offset, uint32_t size, char *buffer);
+
+    Device &inner_;
+    /// by number: what a sector held at the last flush and later, oldest first
+    std::map<uint64_t, std::vector<Sector>> before_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How the parts work together. */
+
+#include "fs/cluster/engine/Core.h"
+
+#include "fs/cluster/engine/HeadReplacer.h"
+#include "fs/cluster/reading/ObjectReader.h"
+
+#include <algorithm>
+
+ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, const Log &log, const Superblock &superblock):
+    shared(device, clock, config, log, superblock),
+    journal(shared),
+    allocator(shared, journal),
+    cache(device, shared.catalog, shared.geometry, uint64_t(config.readCacheMb) << 20),
+    packer(shared, allocator, cache),
+    writers(shared, allocator, cache),
+    evictor(shared, allocator, cache),
+    checkpointer(shared, journal, superblock),
+    recovery(shared, journal, superblock)
+{
+    shared.catalog.onRelease = [this](const ClusterNo c) { journal.release(c); };
+    writers.journal = &journal;
+    writers.onComplete = [this](const StageNo s) { packer.noteComplete(s); };
+    evictor.onComplete = writers.onComplete;
+    device.setDepth(config.depth);
+}
+
+ClusterFs::Core::~Core()
+{
+    *shared.alive = false;
+}
+
+ClusterFs::Status
+ClusterFs::Core::start()
+{
+    const auto status = checkpointer.writeDirtySuperblock();
+    if (status != Status::ok) {
+        shared.health.level = Health::Level::noWrites;
+        shared.log(LogLevel::error, "the superblock can't be written: nothing will be stored, hits go on");
+    }
+    recovery.start();
+    return Status::ok;
+}
+
+ClusterFs::EngineState
+ClusterFs::Core::state() const
+{
+    if (shared.health.level == Health::Level::gone)
+        return EngineState::offline;
+    if (!recovery.done())
+        return EngineState::recovering;
+    return shared.health.level == Health::Level::good ? EngineState::serving : EngineState::readOnly;
+}
+
+void
+ClusterFs::Core::poll()
+{
+    shared.device.poll();
+    // only what is there now: what these add waits for the next turn
+    for (auto n = shared.later.size(); n > 0; --n) {
+        const auto call = std::move(shared.later.front());
+        shared.later.pop_front();
+        call();
+    }
+    if (!recovery.done()) {
+        recovery.poll();
+        checkpointer.hold(recovery.scanning());
+        shared.recovered = recovery.storable();
+    }
+    if (recovery.done() && !recoveryNoted_) {
+        recoveryNoted_ = true;
+        const auto &r = recovery.stats();
+        shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
+                   std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
+                   (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : ""));
+        if (!r.clean || r.scanned)
+            checkpointer.request();
+    }
+    if (shared.recovered && shared.health.level == Health::Level::good) {
+        if (!closing_) {
+            evictor.poll();
+            checkpointer.poll();
+        }
+        allocator.poll();
+        packer.poll();
+        journal.poll();
+        flushWhenDue();
+    }
+}
+
+/// what was packed must survive a power cut within the promised time
+void
+ClusterFs::Core::flushWhenDue()
+{
+    const auto now = shared.clock.micros();
+    if (flushing_ || !packer.dirty() || now < nextFlush_)
+        return;
+    nextFlush_ = now + uint64_t(shared.config.persist) * 1000000 / 2;
+    packer.flushed();
+    flushing_ = true;
+    Io io;
+    io.op = IoOp::flush;
+    io.ioClass = IoClass::background;
+    const auto alive = shared.alive;
+    io.done = [this, alive](const Status status) {
+        if (!*alive)
+            return;
+        flushing_ = false;
+        shared.health.writeDone(status, shared.log);
+    };
+    shared.device.submit(std::move(io));
+}
+
+bool
+ClusterFs::Core::pollUntil(const std::function<bool()> &condition, const uint64_t deadline)
+{
+    while (!condition()) {
+        if (shared.clock.micros() >= deadline || shared.health.level != Health::Level::good)
+            return false;
+        poll();
+        if (!condition() && !shared.device.idle())
+            shared.device.wait(10);
+    }
+    return true;
+}
+
+ClusterFs::Status
+ClusterFs::Core::close(const unsigned maxMilliseconds)
+{
+    const auto deadline = shared.clock.micros() + uint64_t(maxMilliseconds) * 1000;
+    if (!pollUntil([this] { return recovery.done(); }, deadline))
+        return Status::aborted;
+    const auto &staging = shared.catalog.staging;
+    packer.packAll(true);
+    const auto packed = pollUntil([&] {
+        return staging.leastRecent() == noStage && packer.idle() && !writers.bytesInFlight;
+    }, deadline);
+    closing_ = true;
+    const auto quiet = pollUntil([this] { return !checkpointer.running() || (checkpointer.poll(), false); }, deadline);
+    if (!quiet || shared.health.level != Health::Level::good)
+        return Status::ioError;
+    const auto before = checkpointer.completed();
+    checkpointer.request();
+    const auto done = pollUntil([&] {
+        checkpointer.poll();
+        return checkpointer.completed() > before || checkpointer.lastFailed();
+    }, deadline);
+    if (!done || checkpointer.completed() == before)
+        return Status::ioError;
+    const auto status = checkpointer.writeCleanSuperblock();
+    return status == Status::ok && !packed ? Status::aborted : status;
+}
+
+/// \returns the record of an object that may be used, or noSlot
+ClusterFs::SlotNo
+ClusterFs::Core::usable(const Key &key) const
+{
+    if (shared.health.level == Health::Level::gone)
+        return noSlot;
+    const auto slot = shared.catalog.index.find(key);
+    if (slot == noSlot || evictor.expired(slot))
+        return noSlot;
+    const auto &r = shared.catalog.index[slot];
+    // in staging, we can compare the whole key at no cost
+    if (r.staged() && shared.catalog.staging[r.place].key != key)
+        return noSlot;
+    return slot;
+}
+
+bool
+ClusterFs::Core::find(const Key &key, ObjectInfo &info)
+{
+    ++shared.counters.lookups;
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return false;
+    ++shared.counters.found;
+    info = shared.catalog.info(slot);
+    return true;
+}
+
+void
+ClusterFs::Core::touch(const Key &key)
+{
+    const auto slot = usable(key);
+    if (slot != noSlot)
+        evictor.touch(slot);
+}
+
+bool
+ClusterFs::Core::canCreate(const int64_t size, int &load) const
+{
+    const auto &staging = shared.catalog.staging;
+    load = 1000;
+    if (shared.health.level != Health::Level::good || closing_ || journal.overflowed())
+        return false;
+    if (size > static_cast<int64_t>(writers.largestObject()))
+        return false;
+    const auto wanted = std::min<uint64_t>(size < 0 ? 64 * 1024 : static_cast<uint64_t>(size), writers.frontOf(size));
+    if (wanted > staging.bytesFree() || writers.bytesInFlight * 2 > writers.bytesInFlightMost())
+        return false;
+    // packing starts at half, so that half full is not busy
+    const auto used = staging.bytesLimit() - staging.bytesFree();
+    load = used * 2 <= staging.bytesLimit() ? 0 : static_cast<int>((used * 2 - staging.bytesLimit()) * 1000 / staging.bytesLimit());
+    return true;
+}
+
+std::unique_ptr<ClusterFs::Writer>
+ClusterFs::Core::create(const Key &key, const ObjectInfo &info, const int64_t expectedSize)
+{
+    ++shared.counters.creates;
+    int load = 0;
+    auto &staging = shared.catalog.staging;
+    if (!canCreate(expectedSize, load)) {
+        ++shared.counters.refused;
+        return nullptr;
+    }
+    const auto front = writers.frontOf(expectedSize);
+    const auto promised = expectedSize > 0 ? std::min<uint64_t>(static_cast<uint64_t>(expectedSize), front) : 0;
+    if (!staging.promise(promised)) {
+        ++shared.counters.refused;
+        return nullptr;
+    }
+    auto own = info;
+    own.flags &= flagsOfCaller;
+    const auto stage = staging.open(key, own);
+    if (stage == noStage) {
+        staging.unpromise(promised);
+        ++shared.counters.refused;
+        return nullptr;
+    }
+    return std::make_unique<ObjectWriter>(writers, key, stage, front, promised);
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::Core::read(const Key &key)
+{
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return nullptr;
+    ++shared.counters.opens;
+    return std::make_unique<ObjectReader>(shared, cache, key, slot);
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::Core::read(const Writer &writer)
+{
+    const auto &ours = static_cast<const ObjectWriter &>(writer);
+    const auto &object = ours.object();
+    if (object->failed)
+        return nullptr;
+    if (object->finished)
+        return read(ours.key());
+    ++shared.counters.opens;
+    return std::make_unique<ObjectReader>(shared, cache, ours.key(), object);
+}
+
+bool
+ClusterFs::Core::remove(const Key &key)
+{
+    recovery.removedNow(key);
+    const auto slot = shared.catalog.index.find(key);
+    if (slot == noSlot) {
+        if (!recovery.done())
+            journal.removal(key, shared.sequence);
+        return false;
+    }
+    journal.removal(key, shared.sequence);
+    ++shared.counters.removed;
+    shared.catalog.erase(slot);
+    return true;
+}
+
+void
+ClusterFs::Core::updateInfo(const Key &key, const ObjectInfo &info)
+{
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return;
+    auto &r = shared.catalog.index[slot];
+    auto own = info;
+    own.flags = static_cast<uint8_t>((info.flags & flagsOfCaller) | (r.flags() & ~flagsOfCaller & ~flagDoubtful));
+    r.setInfo(own);
+    if (r.staged()) {
+        auto &staged = shared.catalog.staging[r.place];
+        own.size = staged.info.size;
+        staged.info = own;
+    }
+}
+
+void
+ClusterFs::Core::replaceHead(const Key &key, const uint32_t oldHeadSize, const std::string &newHead,
+                             const ObjectInfo &info, std::function<void(Status)> done)
+{
+    const auto slot = usable(key);
+    if (slot == noSlot || shared.health.level != Health::Level::good) {
+        shared.later.push_back([done = std::move(done)] { done(Status::notFound); });
+        return;
+    }
+    HeadReplacer::Start(shared, writers, std::make_unique<ObjectReader>(shared, cache, key, slot),
+                        HeadReplacer::Task{key, oldHeadSize, newHead, info, std::move(done)});
+}
+
+bool
+ClusterFs::Core::next(uint64_t &cursor, Key &key, ObjectInfo &info) const
+{
+    const auto &index = shared.catalog.index;
+    if (!index.keepsKeys())
+        return false;
+    for (; cursor < index.slotsTouched(); ++cursor) {
+        const auto slot = static_cast<SlotNo>(cursor);
+        const auto &r = index[slot];
+        if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key())
+            continue;
+        key = index.keyOf(slot);
+        info = shared.catalog.info(slot);
+        ++cursor;
+        return true;
+    }
+    return false;
+}
+
+void
+ClusterFs::Core::reconfigure(const Config &newer)
+{
+    for (const auto &name: Config::Names()) {
+        std::string error;
+        if (Config::Live(name))
+            shared.config.set(name, newer.get(name), error);
+    }
+    cache.setLimit(uint64_t(shared.config.readCacheMb) << 20);
+    shared.device.setDepth(shared.config.depth);
+}
+
+ClusterFs::Stats
+ClusterFs::Core::stats() const
+{
+    Stats s;
+    s.counters = shared.counters;
+    s.recovery = recovery.stats();
+    const auto &catalog = shared.catalog;
+    s.objects = catalog.objects();
+    s.liveBytes = catalog.liveBytes();
+    s.clusters = catalog.clusters.count();
+    s.clustersFree = catalog.clusters.inState(ClusterState::free) + catalog.clusters.inState(ClusterState::announced);
+    s.clustersPacked = catalog.clusters.inState(ClusterState::packed);
+    s.clustersPart = catalog.clusters.inState(ClusterState::part);
+    s.clustersBad = catalog.clusters.inState(ClusterState::bad);
+    s.stagingBytes = catalog.staging.bytesUsed();
+    s.stagingLimit = catalog.staging.bytesLimit();
+    s.stagedObjects = catalog.staging.objects();
+    s.readCacheBytes = cache.bytes();
+    s.readCacheLimit = cache.limit();
+    s.readCacheHits = cache.hits;
+    s.readCacheMisses = cache.misses;
+    s.indexCapacity = catalog.index.capacity();
+    s.indexBytes = catalog.index.bytesInUse() + s.clusters * sizeof(ClusterEntry);
+    s.deletesPending = journal.pendingRemovals();
+    if (checkpointer.completedAt())
+        s.checkpointAge = static_cast<double>(shared.clock.micros() - checkpointer.completedAt()) / 1e6;
+    s.bytesWritten = shared.device.stats().of(IoOp::write).bytes;
+    if (s.objects)
+        s.bytesPerObject = static_cast<double>(s.indexBytes) / static_cast<double>(s.objects);
+    if (s.counters.packedBytes)
+        s.writeAmplification = static_cast<double>(s.bytesWritten) / static_cast<double>(s.counters.packedBytes);
+    return s;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The parts of an open engine and how they work together. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_ENGINE_CORE_H
+#define SQUID_SRC_FS_CLUSTER_ENGINE_CORE_H
+
+#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/reading/ReadCache.h"
+#include "fs/cluster/recovery/Checkpointer.h"
+#include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/recovery/Recovery.h"
+#include "fs/cluster/replacement/Evictor.h"
+#include "fs/cluster/writing/Allocator.h"
+#include "fs/cluster/writing/ObjectWriter.h"
+#include "fs/cluster/writing/Packer.h"
+
+namespace ClusterFs {
+
+/// Everything behind Engine. Exists from open() to close().
+class Core
+{
+public:
+    Core(Device &, const Clock &, const Config &, const Log &, const Superblock &);
+    ~Core();
+
+    Status start();
+    void poll();
+    Status close(unsigned maxMilliseconds);
+    EngineState state() const;
+
+    bool find(const Key &, ObjectInfo &);
+    void touch(const Key &);
+    bool canCreate(int64_t size, int &load) const;
+    std::unique_ptr<Writer> create(const Key &, const ObjectInfo &, int64_t expectedSize);
+    std::unique_ptr<Reader> read(const Key &);
+    std::unique_ptr<Reader> read(const Writer &);
+    bool remove(const Key &);
+    void updateInfo(const Key &, const ObjectInfo &);
+    void replaceHead(const Key &, uint32_t oldHeadSize, const std::string &newHead,
+                     const ObjectInfo &, std::function<void(Status)> done);
+    bool next(uint64_t &cursor, Key &, ObjectInfo &) const;
+    void reconfigure(const Config &);
+
+    Stats stats() const;
+
+    Shared shared;
+    Journal journal;
+    Allocator allocator;
+    ReadCache cache;
+    Packer packer;
+    WriterGroup writers;
+    Evictor evictor;
+    Checkpointer checkpointer;
+    Recovery recovery;
+
+private:
+    SlotNo usable(const Key &) const;
+    void flushWhenDue();
+    bool pollUntil(const std::function<bool()> &, uint64_t deadline);
+
+    uint64_t nextFlush_ = 0; ///< Clock::micros()
+    bool flushing_ = false;
+    bool closing_ = false;
+    bool recoveryNoted_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif

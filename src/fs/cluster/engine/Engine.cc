@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The store's front: opening, closing, and calls to an engine that may be closed. */
+
+#include "fs/cluster/engine/Engine.h"
+
+#include "fs/cluster/engine/Core.h"
+#include "fs/cluster/engine/Report.h"
+#include "fs/cluster/recovery/SuperblockFile.h"
+
+#include <algorithm>
+#include <random>
+
+namespace ClusterFs {
+namespace {
+constexpr unsigned formatMilliseconds = 60000;
+constexpr uint32_t usualObjectKb = 13;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Engine::Engine(Device &device, const Clock &clock, const Config &config, Log log):
+    device_(device),
+    clock_(clock),
+    config_(config),
+    log_(std::move(log))
+{
+}
+
+ClusterFs::Engine::~Engine() = default;
+
+ClusterFs::Status
+ClusterFs::Engine::Format(Device &device, const Config &config, const uint64_t seed, std::string &error, const uint64_t bytes)
+{
+    if (!config.validate(error))
+        return Status::unsupported;
+    if (bytes > device.size()) {
+        error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " +
+                std::to_string(bytes) + " asked for";
+        return Status::unsupported;
+    }
+    Superblock superblock;
+    std::mt19937_64 random(seed);
+    for (auto &b: superblock.uuid)
+        b = static_cast<uint8_t>(random());
+    superblock.uuid[6] = (superblock.uuid[6] & 0x0f) | 0x40; // RFC 4122: random
+    superblock.uuid[8] = (superblock.uuid[8] & 0x3f) | 0x80;
+    superblock.clean = true;
+    const auto objectKb = config.objectKb ? config.objectKb : usualObjectKb;
+    if (!superblock.geometry.plan(bytes ? bytes : device.size(), config.clusterBytes(), objectKb * 1024, error))
+        return Status::unsupported;
+
+    // what was there before must not be taken for ours, nor for somebody else's
+    Buffer zeros(superblockSpacing);
+    memset(zeros.data(), 0, zeros.size());
+    const auto end = roundDown(device.size(), superblockSpacing);
+    auto status = Status::ok;
+    for (const auto at: {uint64_t(0), superblockSpacing, end - superblockSpacing}) {
+        if (status == Status::ok)
+            status = doAndWait(device, IoOp::write, at, zeros.data(), superblockSpacing, formatMilliseconds);
+    }
+    for (const auto start: superblock.geometry.journalStart) {
+        if (status == Status::ok)
+            status = doAndWait(device, IoOp::write, start, zeros.data(), journalBlockBytes, formatMilliseconds);
+    }
+    for (int copy = 0; copy < 2 && status == Status::ok; ++copy) {
+        ++superblock.update;
+        superblock.encode(zeros.data());
+        status = doAndWait(device, IoOp::write, superblockOffset(superblock.update), zeros.data(), superblockBytes, formatMilliseconds);
+    }
+    if (status == Status::ok)
+        status = doAndWait(device, IoOp::flush, 0, nullptr, 0, formatMilliseconds);
+    if (status != Status::ok)
+        error = std::string("writing the superblock failed: ") + statusText(status);
+    return status;
+}
+
+ClusterFs::Status
+ClusterFs::Engine::open(std::string &error)
+{
+    core_.reset();
+    if (!config_.validate(error))
+        return Status::unsupported;
+    Superblock superblock;
+    const auto status = readSuperblock(device_, superblock, error);
+    if (status != Status::ok)
+        return status;
+    if (superblock.geometry.clusterBytes % device_.alignment()) {
+        error = "clusters of " + std::to_string(superblock.geometry.clusterBytes) +
+                " bytes do not suit a device with blocks of " + std::to_string(device_.alignment());
+        return Status::unsupported;
+    }
+    auto config = config_;
+    if (config.clusterBytes() != superblock.geometry.clusterBytes) {
+        log_(LogLevel::warning, "formatted with cluster-size=" + std::to_string(superblock.geometry.clusterBytes / 1024) +
+             ", which stays in force until it is formatted anew (configured: " + std::to_string(config.clusterKb) + ")");
+        config.clusterKb = superblock.geometry.clusterBytes / 1024;
+        // memory that suited the configured size may be too little now
+        const auto least = std::max<uint32_t>(2, config.clusterKb * 2 / 1024);
+        config.stagingMb = std::max(config.stagingMb, least);
+        config.readCacheMb = std::max(config.readCacheMb, least);
+    }
+    core_ = std::make_unique<Core>(device_, clock_, config, log_, superblock);
+    return core_->start();
+}
+
+ClusterFs::Status
+ClusterFs::Engine::close(const unsigned maxMilliseconds)
+{
+    if (!core_)
+        return Status::ok;
+    const auto status = core_->close(maxMilliseconds);
+    core_.reset();
+    return status;
+}
+
+ClusterFs::EngineState
+ClusterFs::Engine::state() const
+{
+    return core_ ? core_->state() : EngineState::closed;
+}
+
+const char *
+ClusterFs::Engine::stateText() const
+{
+    switch (state()) {
+    case EngineState::closed:
+        return "closed";
+    case EngineState::recovering:
+        return "recovering";
+    case EngineState::serving:
+        return "serving";
+    case EngineState::readOnly:
+        return "read-only";
+    case EngineState::offline:
+        return "offline";
+    }
+    return "unknown";
+}
+
+void
+ClusterFs::Engine::poll()
+{
+    if (core_)
+        core_->poll();
+}
+
+bool
+ClusterFs::Engine::find(const Key &key, ObjectInfo &info)
+{
+    return core_ && core_->find(key, info);
+}
+
+void
+ClusterFs::Engine::touch(const Key &key)
+{
+    if (core_)
+        core_->touch(key);
+}
+
+bool
+ClusterFs::Engine::canCreate(const int64_t size, int &load) const
+{
+    load = 1000;
+    return core_ && core_->canCreate(size, load);
+}
+
+std::unique_ptr<ClusterFs::Writer>
+ClusterFs::Engine::create(const Key &key, const ObjectInfo &info, const int64_t expectedSize)
+{
+    return core_ ? core_->create(key, info, expectedSize) : nullptr;
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::Engine::read(const Key &key)
+{
+    return core_ ? core_->read(key) : nullptr;
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::Engine::read(const Writer &writer)
+{
+    return core_ ? core_->read(writer) : nullptr;
+}
+
+bool
+ClusterFs::Engine::remove(const Key &key)
+{
+    return core_ && core_->remove(key);
+}
+
+void
+ClusterFs::Engine::updateInfo(const Key &key, const ObjectInfo &info)
+{
+    if (core_)
+        core_->updateInfo(key, info);
+}
+
+void
+ClusterFs::Engine::replaceHead(const Key &key, const uint32_t oldHeadSize, const std::string &newHead,
+                               const ObjectInfo &info, std::function<void(Status)> done)
+{
+    if (core_)
+        core_->replaceHead(key, oldHeadSize, newHead, info, std::move(done));
+}
+
+bool
+ClusterFs::Engine::next(uint64_t &cursor, Key &key, ObjectInfo &info) const
+{
+    return core_ && core_->next(cursor, key, info);
+}
+
+void
+ClusterFs::Engine::reconfigure(const Config &config)
+{
+    config_ = config;
+    if (core_)
+        core_->reconfigure(config);
+}
+
+void
+ClusterFs::Engine::requestCheckpoint()
+{
+    if (core_)
+        core_->checkpointer.request();
+}
+
+uint64_t
+ClusterFs::Engine::objectCount() const
+{
+    return core_ ? core_->shared.catalog.objects() : 0;
+}
+
+uint64_t
+ClusterFs::Engine::liveBytes() const
+{
+    return core_ ? core_->shared.catalog.liveBytes() : 0;
+}
+
+uint64_t
+ClusterFs::Engine::capacityBytes() const
+{
+    if (!core_)
+        return 0;
+    const auto &g = core_->shared.geometry;
+    return uint64_t(g.clusterCount) * g.clusterBytes + core_->shared.catalog.staging.bytesLimit();
+}
+
+uint64_t
+ClusterFs::Engine::maxObjectSize() const
+{
+    return core_ ? core_->writers.largestObject() : 0;
+}
+
+double
+ClusterFs::Engine::recoveryProgress() const
+{
+    return core_ ? core_->recovery.progress() : 0;
+}
+
+ClusterFs::Stats
+ClusterFs::Engine::stats() const
+{
+    return core_ ? core_->stats() : Stats();
+}
+
+const ClusterFs::Superblock *
+ClusterFs::Engine::superblock() const
+{
+    return core_ ? &core_->checkpointer.superblock() : nullptr;
+}
+
+std::string
+ClusterFs::Engine::report() const
+{
+    return reportText(*this, device_);
+}

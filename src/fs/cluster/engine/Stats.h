@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counters of the engine; all since opening unless said otherwise. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
+#define SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
+
+#include <cstdint>
+
+namespace ClusterFs {
+
+/// what happened in the engine
+struct Counters {
+    uint64_t lookups = 0;
+    uint64_t found = 0; ///< lookups of objects that are here
+    uint64_t creates = 0;
+    uint64_t stored = 0; ///< objects completed
+    uint64_t storedBytes = 0;
+    uint64_t refused = 0; ///< creates refused at a limit
+    uint64_t aborted = 0; ///< writers dropped unfinished
+    uint64_t opens = 0; ///< readers opened
+    uint64_t readFromStaging = 0; ///< readers whose object was in staging
+    uint64_t readFromCache = 0; ///< readers whose first fetch was in the read cache already
+    uint64_t readFromDisk = 0; ///< readers that had to wait for the device
+    uint64_t removed = 0; ///< objects deleted by the caller
+    uint64_t headUpdates = 0;
+    uint64_t packs = 0; ///< clusters packed
+    uint64_t packedObjects = 0;
+    uint64_t packedBytes = 0; ///< stored bytes in them
+    uint64_t parts = 0; ///< clusters written for large objects
+    uint64_t evictedClusters = 0;
+    uint64_t evictedObjects = 0;
+    uint64_t carriedObjects = 0; ///< staged again at eviction
+    uint64_t carriedBytes = 0;
+    uint64_t expiredObjects = 0; ///< removed by a lifetime
+    uint64_t corrupt = 0; ///< extents or parts whose check failed
+    uint64_t readErrors = 0;
+    uint64_t writeErrors = 0;
+    uint64_t quarantined = 0; ///< clusters put out of use
+    uint64_t checkpoints = 0;
+    uint64_t checkpointErrors = 0;
+    uint64_t journalBlocks = 0;
+    uint64_t journalDeletes = 0;
+};
+
+/// how the last start went
+struct RecoveryStats {
+    bool clean = false; ///< the last stop was clean
+    bool scanned = false; ///< no checkpoint was usable; the clusters were scanned
+    bool done = false;
+    uint64_t objects = 0;
+    uint64_t dropped = 0; ///< records that something newer overruled
+    uint64_t deletes = 0; ///< replayed from the delete log
+    uint64_t clustersRead = 0;
+    uint64_t reads = 0;
+    uint64_t bytesRead = 0;
+    uint64_t micros = 0; ///< from open() to the whole index
+};
+
+/// a snapshot for reports
+struct Stats {
+    Counters counters;
+    RecoveryStats recovery;
+    uint64_t objects = 0;
+    uint64_t liveBytes = 0;
+    uint64_t clusters = 0;
+    uint64_t clustersFree = 0;
+    uint64_t clustersPacked = 0;
+    uint64_t clustersPart = 0;
+    uint64_t clustersBad = 0;
+    uint64_t stagingBytes = 0;
+    uint64_t stagingLimit = 0;
+    uint64_t stagedObjects = 0;
+    uint64_t readCacheBytes = 0;
+    uint64_t readCacheLimit = 0;
+    uint64_t readCacheHits = 0;
+    uint64_t readCacheMisses = 0;
+    uint64_t indexCapacity = 0;
+    uint64_t indexBytes = 0; ///< memory of index and cluster table in use
+    uint64_t deletesPending = 0; ///< not in the log yet
+    double checkpointAge = -1; ///< seconds, -1 = none since the start
+    uint64_t bytesWritten = 0; ///< to the device, everything included
+    double bytesPerObject = 0; ///< indexBytes for each object
+    double writeAmplification = 0; ///< bytes written for each byte stored
+};
+
+} // namespace ClusterFs
+
+#endif

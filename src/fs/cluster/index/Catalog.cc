@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Changes of an object's place. */
+
+#include "fs/cluster/index/Catalog.h"
+
+#include <cassert>
+
+ClusterFs::Catalog::Catalog(const Geometry &geometry, const uint64_t stagingBytes, const bool keepKeys):
+    index(geometry.indexCapacity, geometry.bucketCount, keepKeys),
+    clusters(geometry.clusterCount),
+    free(geometry.clusterCount),
+    staging(stagingBytes)
+{
+}
+
+ClusterFs::SlotNo
+ClusterFs::Catalog::addStaged(const StageNo stage)
+{
+    auto &o = staging[stage];
+    const auto slot = index.insert(o.key);
+    if (slot == noSlot)
+        return noSlot;
+    auto &r = index[slot];
+    r.setInfo(o.info);
+    r.setFlags(r.flags() & static_cast<uint8_t>(~flagParted));
+    r.cluster = stagedCluster;
+    r.place = stage;
+    r.size = o.size;
+    o.record = slot;
+    if (o.firstPart != noCluster)
+        adoptParts(slot, o.firstPart);
+    liveBytes_ += objectSize(slot);
+    return slot;
+}
+
+void
+ClusterFs::Catalog::adoptParts(const SlotNo slot, const ClusterNo first)
+{
+    auto &r = index[slot];
+    assert(!r.parted());
+    r.setFlags(r.flags() | flagParted);
+    r.size = first;
+    for (auto c = first; c != noCluster; c = clusters[c].nextPart)
+        clusters[c].first = slot;
+}
+
+void
+ClusterFs::Catalog::disownParts(const SlotNo slot)
+{
+    auto &r = index[slot];
+    if (!r.parted())
+        return;
+    const auto first = r.size;
+    const auto payload = payloadBytes(slot);
+    liveBytes_ -= objectSize(slot) - payload;
+    r.setFlags(r.flags() & static_cast<uint8_t>(~flagParted));
+    r.size = payload;
+    for (auto c = first; c != noCluster; c = clusters[c].nextPart)
+        clusters[c].first = noSlot;
+}
+
+void
+ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint32_t offset, const uint32_t payload)
+{
+    auto &r = index[slot];
+    assert(r.staged());
+    const auto stage = static_cast<StageNo>(r.place);
+    const auto heat = staging[stage].heat;
+    auto &c = clusters[cluster];
+    r.cluster = cluster;
+    r.setPlace(offset, heat);
+    r.sibling = c.first;
+    c.first = slot;
+    ++c.live;
+    c.liveBytes += ExtentBytes(payload);
+    staging.drop(stage);
+}
+
+ClusterFs::SlotNo
+ClusterFs::Catalog::addFound(const uint32_t bucket, const uint32_t tag, const Key *key, const Record &like, const uint32_t payload)
+{
+    const auto slot = index.insert(bucket, tag, key);
+    if (slot == noSlot)
+        return noSlot;
+    auto &r = index[slot];
+    r.cluster = like.cluster;
+    r.place = like.place;
+    r.size = like.size;
+    r.timestamp = like.timestamp;
+    r.setPacked(like.packed());
+    auto &c = clusters[r.cluster];
+    r.sibling = c.first;
+    c.first = slot;
+    ++c.live;
+    c.liveBytes += ExtentBytes(payload);
+    if (r.parted()) {
+        for (auto p = r.size; p != noCluster; p = clusters[p].nextPart)
+            clusters[p].first = slot;
+    }
+    liveBytes_ += objectSize(slot);
+    return slot;
+}
+
+void
+ClusterFs::Catalog::erase(const SlotNo slot)
+{
+    auto &r = index[slot];
+    const auto payload = payloadBytes(slot);
+    const auto size = objectSize(slot);
+    assert(liveBytes_ >= size);
+    liveBytes_ -= size;
+    const auto parts = r.parted() ? r.size : noCluster;
+    index.unlink(slot);
+    if (r.staged()) {
+        staging.drop(static_cast<StageNo>(r.place));
+        index.release(slot);
+    } else {
+        auto &c = clusters[r.cluster];
+        assert(c.live > 0 && c.liveBytes >= ExtentBytes(payload));
+        --c.live;
+        c.liveBytes -= ExtentBytes(payload);
+        if (!c.live && c.state == ClusterState::packed && !holdEmpty)
+            freeCluster(r.cluster);
+    }
+    if (parts != noCluster)
+        freeParts(parts);
+}
+
+void
+ClusterFs::Catalog::freeCluster(const ClusterNo n)
+{
+    auto &c = clusters[n];
+    assert(c.state == ClusterState::packed);
+    clusters.unlink(n);
+    clusters.setState(n, ClusterState::draining); // erase() below must not come back here
+    auto slot = c.first;
+    while (slot != noSlot) {
+        const auto next = index[slot].sibling;
+        if (!index[slot].dead())
+            erase(slot);
+        index.release(slot);
+        slot = next;
+    }
+    c.first = noSlot;
+    assert(c.live == 0 && c.liveBytes == 0);
+    if (onRelease)
+        onRelease(n);
+    if (!c.pins)
+        makeFree(n);
+}
+
+void
+ClusterFs::Catalog::freeParts(const ClusterNo first)
+{
+    for (auto n = first; n != noCluster; n = clusters[n].nextPart) {
+        assert(clusters[n].state == ClusterState::part);
+        clusters.setState(n, ClusterState::draining);
+        clusters[n].first = noSlot;
+        if (onRelease)
+            onRelease(n);
+    }
+    if (!clusters[first].pins)
+        finishDraining(first);
+}
+
+void
+ClusterFs::Catalog::finishDraining(const ClusterNo first)
+{
+    // only the first cluster of a chain is ever pinned, on behalf of all
+    for (auto n = first; n != noCluster;) {
+        const auto next = clusters[n].nextPart;
+        assert(!clusters[n].pins);
+        makeFree(n);
+        n = next;
+    }
+}
+
+void
+ClusterFs::Catalog::unpin(const ClusterNo n)
+{
+    auto &c = clusters[n];
+    assert(c.pins > 0);
+    if (--c.pins == 0 && c.state == ClusterState::draining)
+        finishDraining(n);
+}
+
+void
+ClusterFs::Catalog::makeFree(const ClusterNo n)
+{
+    auto &c = clusters[n];
+    c.nextPart = noCluster;
+    c.total = 0;
+    c.headBytes = 0;
+    c.end = 0;
+    clusters.setState(n, ClusterState::free);
+    free.add(n);
+}
+
+void
+ClusterFs::Catalog::quarantine(const ClusterNo n)
+{
+    if (clusters[n].state == ClusterState::packed)
+        freeCluster(n);
+    if (clusters[n].state == ClusterState::free)
+        free.remove(n);
+    clusters.setState(n, ClusterState::bad);
+}
+
+ClusterFs::ObjectInfo
+ClusterFs::Catalog::info(const SlotNo slot) const
+{
+    auto info = index[slot].info();
+    info.size = objectSize(slot);
+    return info;
+}
+
+uint64_t
+ClusterFs::Catalog::objectSize(const SlotNo slot) const
+{
+    const auto &r = index[slot];
+    return r.parted() ? clusters[r.size].total : r.size;
+}
+
+uint32_t
+ClusterFs::Catalog::payloadBytes(const SlotNo slot) const
+{
+    const auto &r = index[slot];
+    return r.parted() ? clusters[r.size].headBytes : r.size;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Index, cluster table, free map and staging table, kept in step. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_INDEX_CATALOG_H
+#define SQUID_SRC_FS_CLUSTER_INDEX_CATALOG_H
+
+#include "fs/cluster/index/ClusterTable.h"
+#include "fs/cluster/index/FreeMap.h"
+#include "fs/cluster/index/Index.h"
+#include "fs/cluster/layout/Geometry.h"
+#include "fs/cluster/staging/Staging.h"
+
+#include <functional>
+
+namespace ClusterFs {
+
+/// What is where. Every change of an object's place goes through here, so that
+/// counts, lists and the free map never disagree.
+class Catalog
+{
+public:
+    Catalog(const Geometry &, uint64_t stagingBytes, bool keepKeys);
+
+    Index index;
+    ClusterTable clusters;
+    FreeMap free;
+    Staging staging;
+
+    /// called when a cluster's contents are forgotten (for the journal)
+    std::function<void(ClusterNo)> onRelease;
+
+    /// While a start adds records, a cluster without any may get more: erase()
+    /// must not free it.
+    bool holdEmpty = false;
+
+    /// index record of a completed staged object; the caller has erased older ones
+    /// \returns noSlot when the index is full
+    SlotNo addStaged(StageNo);
+
+    /// A staged object is on the device now: moves its record to the cluster.
+    /// The staging slot is dropped.
+    void place(SlotNo, ClusterNo, uint32_t offset, uint32_t payload);
+
+    /// Adds a record found on the device at start; see Index::insert for the key.
+    SlotNo addFound(uint32_t bucket, uint32_t tag, const Key *, const Record &like, uint32_t payload);
+
+    /// forgets an object wherever it is, its parts included
+    void erase(SlotNo);
+
+    /// separates an object from its parts, so that erase() leaves them alone
+    void disownParts(SlotNo);
+
+    /// gives parts to an object, whose record or staging slot then leads to them
+    void adoptParts(SlotNo owner, ClusterNo first);
+
+    /// forgets all that a cluster holds, and makes it free (when nobody reads it)
+    void freeCluster(ClusterNo);
+
+    /// forgets a chain of parts that has no owner
+    void freeParts(ClusterNo first);
+
+    /// says that a cluster that is in no list holds nothing
+    void makeFree(ClusterNo);
+
+    /// takes a cluster out of use for good
+    void quarantine(ClusterNo);
+
+    void pin(const ClusterNo c) { ++clusters[c].pins; }
+    void unpin(ClusterNo);
+
+    /// \returns all of an object, with its size
+    ObjectInfo info(SlotNo) const;
+    /// stored bytes
+    uint64_t objectSize(SlotNo) const;
+    /// bytes of the payload in the object's extent (or staging)
+    uint32_t payloadBytes(SlotNo) const;
+    /// bytes that an extent takes in its cluster
+    static uint32_t ExtentBytes(const uint32_t payload) {
+        return static_cast<uint32_t>(roundUp(ExtentHeader::encodedBytes + uint64_t(payload), extentAlignment));
+    }
+
+    uint64_t objects() const { return index.linked(); }
+    uint64_t liveBytes() const { return liveBytes_; } ///< stored bytes of all objects
+
+private:
+    void finishDraining(ClusterNo first);
+
+    uint64_t liveBytes_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

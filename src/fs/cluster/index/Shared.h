@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What all parts of an open engine work on. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_INDEX_SHARED_H
+#define SQUID_SRC_FS_CLUSTER_INDEX_SHARED_H
+
+#include "fs/cluster/device/Device.h"
+#include "fs/cluster/engine/Config.h"
+#include "fs/cluster/engine/Stats.h"
+#include "fs/cluster/index/Catalog.h"
+#include "fs/cluster/layout/Superblock.h"
+
+#include <deque>
+
+namespace ClusterFs {
+
+/// How well the device does. Errors are answered in steps: a cluster is put
+/// out of use, then nothing is written any more, then the device is given up.
+class Health
+{
+public:
+    enum class Level : uint8_t { good, noWrites, gone };
+
+    static constexpr unsigned writeErrorsTolerated = 8; ///< in a row
+    static constexpr unsigned readErrorsTolerated = 64; ///< in a row
+    static constexpr unsigned clusterErrorsTolerated = 3; ///< of one cluster
+
+    Level level = Level::good;
+
+    void writeDone(const Status s, const Log &log) {
+        if (s == Status::ok) {
+            writeErrors_ = 0;
+        } else if (++writeErrors_ >= writeErrorsTolerated && level == Level::good) {
+            level = Level::noWrites;
+            log(LogLevel::error, std::to_string(writeErrors_) + " writes in a row failed: nothing is stored any more, "
+                "hits go on; replace the disk and restart");
+        }
+    }
+    void readDone(const Status s, const Log &log) {
+        if (s == Status::ok) {
+            readErrors_ = 0;
+        } else if (++readErrors_ >= readErrorsTolerated && level != Level::gone) {
+            level = Level::gone;
+            log(LogLevel::error, std::to_string(readErrors_) + " reads in a row failed: the device is out of service "
+                "until the next start");
+        }
+    }
+
+private:
+    unsigned writeErrors_ = 0;
+    unsigned readErrors_ = 0;
+};
+
+/// The state of one open store. Owned by Core; parts hold a reference.
+struct Shared {
+    Shared(Device &aDevice, const Clock &aClock, const Config &aConfig, Log aLog,
+           const Superblock &superblock):
+        device(aDevice),
+        clock(aClock),
+        config(aConfig),
+        log(std::move(aLog)),
+        geometry(superblock.geometry),
+        uuid(superblock.uuid),
+        sequence(superblock.lastSequence),
+        catalog(geometry, uint64_t(config.stagingMb) << 20, config.list)
+    {
+    }
+
+    Device &device;
+    const Clock &clock;
+    Config config;
+    Log log;
+    const Geometry geometry;
+    const Uuid uuid;
+    Sequence sequence; ///< the newest that was given to a cluster
+    Catalog catalog;
+    Counters counters;
+    Health health;
+    std::deque<std::function<void()>> later; ///< to be called at the next poll()
+    bool recovered = false; ///< the whole index is known
+    std::shared_ptr<bool> alive = std::make_shared<bool>(true); ///< false once the engine is closed
+
+    /// payload bytes of a part
+    uint32_t partCapacity() const { return geometry.clusterBytes - partPayloadAt; }
+
+    /// payload bytes of the largest extent, alone in its cluster
+    uint32_t extentCapacity() const {
+        const auto front = Directory::BytesFor(1, 0) + ExtentHeader::encodedBytes + 2 * extentAlignment;
+        return geometry.clusterBytes - static_cast<uint32_t>(front);
+    }
+
+    /// seconds since 1970, as clusters store them
+    uint32_t wallSeconds() const { return static_cast<uint32_t>(clock.wallSeconds()); }
+
+    /* replacement bits of a record: a coarse date of the last use (8 bits) and
+     * a small count of uses (3 bits); the date counts cluster writes */
+
+    /// the coarse date of now: the device is written over in 64 of them
+    uint32_t heatTick() const {
+        const auto perTick = geometry.clusterCount / 64 + 1;
+        return static_cast<uint32_t>(sequence / perTick) & 0xff;
+    }
+    uint32_t heatOf(const uint32_t uses) const { return heatTick() << 3 | (uses > 7 ? 7 : uses); }
+    static uint32_t usesOf(const uint32_t heat) { return heat & 7; }
+    /// ticks since the last use
+    uint32_t ageOf(const uint32_t heat) const { return (heatTick() - (heat >> 3)) & 0xff; }
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A block of the journal: what changed since a checkpoint began. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_JOURNALBLOCK_H
+#define SQUID_SRC_FS_CLUSTER_LAYOUT_JOURNALBLOCK_H
+
+#include "fs/cluster/layout/Superblock.h"
+
+#include <vector>
+
+namespace ClusterFs {
+
+/// one thing to know at the next start
+struct JournalRecord {
+    enum class Kind : uint8_t {
+        removal = 1, ///< versions of the key with at most this sequence number are gone
+        announce = 2, ///< this cluster will be written from now on
+        release = 3 ///< what this cluster held is forgotten
+    };
+
+    Kind kind = Kind::removal;
+    Key key; ///< removal
+    Sequence sequence = 0; ///< removal; announce: the cluster's new contents have a higher one
+    ClusterNo cluster = noCluster; ///< announce, release
+
+    size_t encodedBytes() const { return kind == Kind::removal ? 25 : kind == Kind::announce ? 13 : 5; }
+};
+
+/// journalBlockBytes on the device; a later block counts only when all earlier are whole
+struct JournalBlock {
+    uint64_t checkpoint = 0; ///< the checkpoint that this journal follows
+    uint32_t index = 0; ///< position in its region, from 0
+    std::vector<JournalRecord> records;
+
+    /// room for records, bytes
+    static size_t Capacity();
+
+    void encode(char *buffer, const Uuid &) const;
+
+    /// \returns ok, notFound (not a block of this device), corrupt
+    Status decode(const char *buffer, const Uuid &);
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading one object. */
+
+#include "fs/cluster/reading/ObjectReader.h"
+
+#include <algorithm>
+#include <cassert>
+
+ClusterFs::ObjectReader::ObjectReader(Shared &shared, ReadCache &cache, const Key &key, const SlotNo slot):
+    shared_(shared),
+    cache_(cache),
+    engineAlive_(shared.alive),
+    key_(key)
+{
+    auto &catalog = shared_.catalog;
+    const auto &record = catalog.index[slot];
+    headBytes_ = catalog.payloadBytes(slot);
+    size_ = catalog.objectSize(slot);
+    if (record.parted()) {
+        firstPart_ = record.size;
+        catalog.pin(firstPart_);
+    }
+    if (record.staged()) {
+        stage_ = record.place;
+        headBytes_ = catalog.staging[stage_].size;
+        catalog.staging.pin(stage_);
+        count(&Counters::readFromStaging);
+    } else {
+        cluster_ = record.cluster;
+        sequence_ = catalog.clusters[cluster_].sequence;
+        extentOffset_ = record.offset();
+        catalog.pin(cluster_);
+    }
+}
+
+ClusterFs::ObjectReader::ObjectReader(Shared &shared, ReadCache &cache, const Key &key, const WritingPointer &writing):
+    shared_(shared),
+    cache_(cache),
+    engineAlive_(shared.alive),
+    key_(key),
+    writing_(writing),
+    stage_(writing->stage)
+{
+    shared_.catalog.staging.pin(stage_);
+    count(&Counters::readFromStaging);
+}
+
+ClusterFs::ObjectReader::~ObjectReader()
+{
+    *alive_ = false;
+    if (!*engineAlive_)
+        return;
+    if (stage_ != noStage)
+        shared_.catalog.staging.unpin(stage_);
+    if (cluster_ != noCluster)
+        shared_.catalog.unpin(cluster_);
+    if (firstPart_ != noCluster)
+        shared_.catalog.unpin(firstPart_);
+}
+
+bool
+ClusterFs::ObjectReader::reads(const SlotNo slot) const
+{
+    const auto &r = shared_.catalog.index[slot];
+    if (stage_ != noStage)
+        return r.staged() && r.place == stage_;
+    return r.cluster == cluster_ && shared_.catalog.clusters[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
+}
+
+uint64_t
+ClusterFs::ObjectReader::size() const
+{
+    return writing_ ? writing_->size : size_;
+}
+
+uint32_t
+ClusterFs::ObjectReader::headBytes() const
+{
+    return writing_ ? static_cast<uint32_t>(std::min(writing_->size, writing_->frontLimit)) : headBytes_;
+}
+
+ClusterFs::ClusterNo
+ClusterFs::ObjectReader::firstPart()
+{
+    if (firstPart_ == noCluster && writing_ && writing_->firstPart != noCluster && !writing_->failed) {
+        firstPart_ = writing_->firstPart;
+        shared_.catalog.pin(firstPart_);
+    }
+    return firstPart_;
+}
+
+void
+ClusterFs::ObjectReader::count(uint64_t Counters::*counter)
+{
+    if (!counted_)
+        ++(shared_.counters.*counter);
+    counted_ = true;
+}
+
+bool
+ClusterFs::ObjectReader::locate(const uint64_t offset, Piece &piece)
+{
+    if (offset >= headBytes())
+        return locatePart(offset, piece);
+    assert(cluster_ != noCluster);
+    piece.cluster = piece.pin = cluster_;
+    piece.sequence = sequence_;
+    piece.start = extentOffset_;
+    piece.bytes = static_cast<uint32_t>(ExtentHeader::encodedBytes) + headBytes_;
+    piece.payloadAt = extentOffset_ + static_cast<uint32_t>(ExtentHeader::encodedBytes);
+    piece.payload = headBytes_;
+    piece.offset = 0;
+    return true;
+}
+
+bool
+ClusterFs::ObjectReader::locatePart(const uint64_t offset, Piece &piece)
+{
+    const auto first = firstPart();
+    if (first == noCluster)
+        return false;
+    const auto capacity = shared_.partCapacity();
+    const auto wanted = (offset - headBytes()) / capacity;
+    const auto &clusters = shared_.catalog.clusters;
+    if (atPart_ == noCluster || atPartNumber_ > wanted) {
+        atPart_ = first;
+        atPartNumber_ = 0;
+    }
+    while (atPartNumber_ < wanted) {
+        const auto next = clusters[atPart_].nextPart;
+        if (next == noCluster)
+            return false;
+        atPart_ = next;
+        ++atPartNumber_;
+    }
+    const auto &c = clusters[atPart_];
+    piece.cluster = atPart_;
+    piece.pin = first;
+    piece.sequence = c.sequence;
+    piece.start = 0;
+    piece.bytes = c.end;
+    piece.payloadAt = partPayloadAt;
+    piece.payload = c.end - partPayloadAt;
+    piece.offset = headBytes() + wanted * capacity;
+    piece.part = true;
+    return offset < piece.offset + piece.payload;
+}
+
+int64_t
+ClusterFs::ObjectReader::copyFilling(const uint64_t offset, char *to, const size_t size) const
+{
+    const auto start = writing_->frontLimit + uint64_t(writing_->parts) * shared_.partCapacity();
+    const auto inside = offset - start;
+    const auto n = std::min<uint64_t>(size, writing_->filled - inside);
+    memcpy(to, writing_->filling->data() + partPayloadAt + inside, n);
+    return static_cast<int64_t>(n);
+}
+
+int64_t
+ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size)
+{
+    if (!*engineAlive_ || (writing_ && writing_->failed))
+        return -1;
+    if (offset >= this->size())
+        return 0;
+    if (offset < headBytes() && stage_ != noStage)
+        return static_cast<int64_t>(shared_.catalog.staging.copy(stage_, static_cast<uint32_t>(offset), to,
+                                    std::min<uint64_t>(size, headBytes() - offset), cursor_));
+    if (writing_ && writing_->filling &&
+            offset >= writing_->frontLimit + uint64_t(writing_->parts) * shared_.partCapacity())
+        return copyFilling(offset, to, size);
+
+    Piece piece;
+    if (!locate(offset, piece))
+        return -1;
+    const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
+    if (!window)
+        return -1;
+    if (check(*window, piece) != Status::ok) {
+        failed(piece, Status::corrupt);
+        return -1;
+    }
+    count(&Counters::readFromCache);
+    const auto inside = offset - piece.offset;
+    const auto n = std::min<uint64_t>(size, piece.payload - inside);
+    memcpy(to, window->at(piece.payloadAt + static_cast<uint32_t>(inside)), n);
+    return static_cast<int64_t>(n);
+}
+
+ClusterFs::Status
+ClusterFs::ObjectReader::check(Window &window, const Piece &piece) const
+{
+    if (window.trusted)
+        return Status::ok;
+    auto &checked = window.checked;
+    if (std::find(checked.begin(), checked.end(), piece.start) != checked.end())
+        return Status::ok;
+    Status status = Status::ok;
+    if (piece.part) {
+        status = checkPart(window, piece);
+    } else {
+        ExtentHeader expected;
+        expected.size = headBytes_;
+        expected.sequence = sequence_;
+        expected.key = key_;
+        status = checkExtent(window.at(piece.start), piece.bytes, expected, shared_.uuid, piece.cluster, piece.start);
+    }
+    if (status == Status::ok)
+        checked.push_back(piece.start);
+    return status;
+}
+
+ClusterFs::Status
+ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) const
+{
+    Directory front;
+    const auto status = front.decode(window.at(0), partPayloadAt, piece.cluster, shared_.uuid, shared_.geometry.clusterBytes);
+    if (status != Status::ok)
+        return Status::corrupt;
+    const auto &h = front.header;
+    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.key != key_ || h.end != piece.bytes)
+        return Status::corrupt;
+    const auto crc = partCrc(window.at(partPayloadAt), piece.payload, shared_.uuid, piece.cluster, piece.sequence);
+    return crc == h.payloadCrc ? Status::ok : Status::corrupt;
+}
+
+void
+ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)> done)
+{
+    Piece piece;
+    if (!*engineAlive_)
+        return;
+    if ((writing_ && writing_->failed) || offset >= size() || !locate(offset, piece)) {
+        const auto alive = alive_;
+        shared_.later.push_back([alive, done = std::move(done)] {
+            if (*alive)
+                done(Status::aborted);
+        });
+        return;
+    }
+    count(&Counters::readFromDisk);
+    const auto alive = alive_;
+    cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent,
+    [this, alive, piece, done = std::move(done)](const Status status) {
+        if (*alive)
+            fetched(piece, status, done);
+    });
+    if (piece.part)
+        readAhead(piece);
+}
+
+void
+ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::function<void(Status)> &done)
+{
+    shared_.health.readDone(status, shared_.log);
+    if (status == Status::ok) {
+        const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
+        status = window ? check(*window, piece) : Status::busy;
+    }
+    if (status == Status::corrupt || status == Status::ioError)
+        failed(piece, status);
+    done(status);
+}
+
+void
+ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
+{
+    auto &catalog = shared_.catalog;
+    auto &entry = catalog.clusters[piece.cluster];
+    if (status == Status::corrupt)
+        ++shared_.counters.corrupt;
+    else
+        ++shared_.counters.readErrors;
+    if (entry.errors < 255)
+        ++entry.errors;
+    cache_.forget(piece.cluster);
+
+    // the object that we read may have been replaced meanwhile: leave that one alone
+    const auto slot = catalog.index.find(key_);
+    if (slot != noSlot && !catalog.index[slot].staged() &&
+            (catalog.index[slot].cluster == piece.cluster || catalog.index[slot].size == firstPart_))
+        catalog.erase(slot);
+}
+
+void
+ClusterFs::ObjectReader::readAhead(const Piece &piece)
+{
+    Piece next;
+    const auto offset = piece.offset + piece.payload;
+    const auto room = cache_.bytes() + 4 * uint64_t(shared_.geometry.clusterBytes) < cache_.limit();
+    if (!room || offset >= size() || !locatePart(offset, next) || next.cluster == piece.cluster)
+        return;
+    if (!cache_.find(next.cluster, next.sequence, next.start, next.bytes))
+        cache_.load(next.cluster, next.sequence, next.start, next.bytes, next.pin, IoClass::urgent, [](Status) {});
+}

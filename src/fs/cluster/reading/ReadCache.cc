@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The read cache. */
+
+#include "fs/cluster/reading/ReadCache.h"
+
+#include <algorithm>
+#include <cassert>
+
+ClusterFs::ReadCache::ReadCache(Device &device, Catalog &catalog, const Geometry &geometry, const uint64_t most):
+    device_(device),
+    catalog_(catalog),
+    geometry_(geometry),
+    limit_(most)
+{
+}
+
+ClusterFs::ReadCache::~ReadCache()
+{
+    *alive_ = false;
+}
+
+ClusterFs::WindowPointer
+ClusterFs::ReadCache::find(const ClusterNo cluster, const Sequence sequence, const uint32_t start, const uint32_t size)
+{
+    const auto found = byCluster_.find(cluster);
+    if (found != byCluster_.end()) {
+        for (const auto at: found->second) {
+            const auto &w = *at;
+            if (!w->loading && w->sequence == sequence && w->covers(start, size)) {
+                windows_.splice(windows_.begin(), windows_, at);
+                ++hits;
+                return w;
+            }
+        }
+    }
+    ++misses;
+    return nullptr;
+}
+
+void
+ClusterFs::ReadCache::load(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
+                           const ClusterNo pin, const IoClass ioClass, Done done)
+{
+    auto &others = underWay_[cluster];
+    for (const auto &other: others) {
+        if (other->sequence == sequence && from >= other->start &&
+                uint64_t(from) + size <= uint64_t(other->start) + other->size) {
+            other->waiters.push_back(std::move(done));
+            return;
+        }
+    }
+    const auto load = std::make_shared<Load>();
+    load->cluster = cluster;
+    load->sequence = sequence;
+    load->start = static_cast<uint32_t>(roundDown(from, device_.alignment()));
+    load->size = static_cast<uint32_t>(roundUp(uint64_t(from) + size, device_.alignment()) - load->start);
+    load->pin = pin;
+    load->ioClass = ioClass;
+    load->waiters.push_back(std::move(done));
+    others.push_back(load);
+    catalog_.pin(pin);
+    if (deferred_.empty() && makeRoom(load->size))
+        start(load);
+    else
+        deferred_.push_back(load);
+}
+
+void
+ClusterFs::ReadCache::start(const LoadPointer &load)
+{
+    const auto window = add(load->cluster, load->sequence, load->start, load->size, std::make_shared<Buffer>(load->size));
+    window->loading = true;
+    Io io;
+    io.op = IoOp::read;
+    io.ioClass = load->ioClass;
+    io.offset = geometry_.clusterOffset(load->cluster) + load->start;
+    io.size = load->size;
+    io.buffer = window->buffer->data();
+    const auto alive = alive_;
+    io.done = [this, alive, load, window](const Status status) {
+        if (*alive)
+            loaded(load, window, status);
+    };
+    device_.submit(std::move(io));
+}
+
+void
+ClusterFs::ReadCache::loaded(const LoadPointer &load, const WindowPointer &window, const Status status)
+{
+    window->loading = false;
+    auto &others = underWay_[load->cluster];
+    others.erase(std::remove(others.begin(), others.end(), load), others.end());
+    if (others.empty())
+        underWay_.erase(load->cluster);
+
+    if (status != Status::ok) {
+        const auto found = byCluster_.find(load->cluster);
+        if (found != byCluster_.end()) {
+            for (const auto at: found->second) {
+                if (*at == window) {
+                    remove(at);
+                    break;
+                }
+            }
+        }
+    }
+    // the window is in use until all waiters have copied what they came for
+    const auto waiters = std::move(load->waiters);
+    for (const auto &done: waiters)
+        done(status);
+    catalog_.unpin(load->pin);
+    startDeferred();
+}
+
+void
+ClusterFs::ReadCache::startDeferred()
+{
+    while (!deferred_.empty()) {
+        const auto load = deferred_.front();
+        if (!makeRoom(load->size))
+            return;
+        deferred_.pop_front();
+        start(load);
+    }
+}
+
+ClusterFs::WindowPointer
+ClusterFs::ReadCache::insert(const ClusterNo cluster, const Sequence sequence, BufferPointer buffer, const uint32_t size)
+{
+    makeRoom(size); // written bytes are in memory anyway: count them even beyond the limit
+    const auto window = add(cluster, sequence, 0, size, std::move(buffer));
+    window->trusted = true;
+    return window;
+}
+
+ClusterFs::WindowPointer
+ClusterFs::ReadCache::add(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size, BufferPointer buffer)
+{
+    const auto window = std::make_shared<Window>();
+    window->cluster = cluster;
+    window->sequence = sequence;
+    window->start = from;
+    window->size = size;
+    window->buffer = std::move(buffer);
+    windows_.push_front(window);
+    byCluster_[cluster].push_back(windows_.begin());
+    bytes_ += window->buffer->size();
+    return window;
+}
+
+bool
+ClusterFs::ReadCache::makeRoom(const uint64_t wanted)
+{
+    auto at = windows_.end();
+    while (bytes_ + wanted > limit_ && at != windows_.begin()) {
+        --at;
+        if (at->use_count() > 1)
+            continue;
+        const auto victim = at++;
+        remove(victim);
+    }
+    // a single window must always find room, however small the limit
+    return bytes_ + wanted <= limit_ || bytes_ == 0;
+}
+
+void
+ClusterFs::ReadCache::remove(const Windows::iterator victim)
+{
+    const auto found = byCluster_.find((*victim)->cluster);
+    assert(found != byCluster_.end());
+    auto &list = found->second;
+    list.erase(std::find(list.begin(), list.end(), victim));
+    if (list.empty())
+        byCluster_.erase(found);
+    bytes_ -= (*victim)->buffer->size();
+    windows_.erase(victim);
+}
+
+void
+ClusterFs::ReadCache::forget(const ClusterNo cluster)
+{
+    const auto found = byCluster_.find(cluster);
+    if (found == byCluster_.end())
+        return;
+    const auto list = found->second; // remove() changes the original
+    for (const auto at: list) {
+        if (at->use_count() == 1)
+            remove(at);
+    }
+}

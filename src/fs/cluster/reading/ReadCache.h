@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pieces of clusters that were read or just written and are still in memory. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_READING_READCACHE_H
+#define SQUID_SRC_FS_CLUSTER_READING_READCACHE_H
+
+#include "fs/cluster/base/Memory.h"
+#include "fs/cluster/device/Device.h"
+#include "fs/cluster/index/Catalog.h"
+
+#include <deque>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+namespace ClusterFs {
+
+/// The bytes of [start, start + size) of a cluster.
+struct Window {
+    ClusterNo cluster = noCluster;
+    Sequence sequence = 0; ///< of the cluster when the window was made
+    uint32_t start = 0; ///< bytes from the cluster's start
+    uint32_t size = 0;
+    BufferPointer buffer;
+    bool loading = false;
+    bool trusted = false; ///< written by us in this run: no checksum needed
+    std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
+
+    bool covers(const uint32_t from, const uint32_t bytes) const {
+        return from >= start && uint64_t(from) + bytes <= uint64_t(start) + size;
+    }
+    const char *at(const uint32_t offset) const { return buffer->data() + (offset - start); }
+};
+using WindowPointer = std::shared_ptr<Window>;
+
+/// A bounded set of windows, used last kept longest. A window that somebody
+/// else holds a pointer to is not evicted.
+class ReadCache
+{
+public:
+    using Done = std::function<void(Status)>;
+
+    ReadCache(Device &, Catalog &, const Geometry &, uint64_t limit);
+    ~ReadCache();
+
+    /// \returns a window in memory that covers the bytes, or nil
+    WindowPointer find(ClusterNo, Sequence, uint32_t start, uint32_t size);
+
+    /// Reads bytes of a cluster; joins a read under way that covers them.
+    /// Waits for memory when the limit is reached.
+    /// \param pin the cluster whose pin keeps the bytes in place meanwhile
+    void load(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
+
+    /// adds bytes that were just written or are on their way to the device
+    /// \returns the window: it stays in memory while the pointer is held
+    WindowPointer insert(ClusterNo, Sequence, BufferPointer, uint32_t size);
+
+    /// drops what is known of a cluster, since its bytes are void
+    void forget(ClusterNo);
+
+    /// bytes in windows, those still held elsewhere included
+    uint64_t bytes() const { return bytes_; }
+    uint64_t limit() const { return limit_; }
+    void setLimit(const uint64_t bytes) { limit_ = bytes; }
+
+    uint64_t hits = 0; ///< find() that found
+    uint64_t misses = 0;
+
+private:
+    struct Load {
+        ClusterNo cluster;
+        Sequence sequence;
+        uint32_t start;
+        uint32_t size;
+        ClusterNo pin;
+        IoClass ioClass;
+        std::vector<Done> waiters;
+    };
+    using LoadPointer = std::shared_ptr<Load>;
+    using Windows = std::list<WindowPointer>;
+
+    void start(const LoadPointer &);
+    void loaded(const LoadPointer &, const WindowPointer &, Status);
+    void startDeferred();
+    bool makeRoom(uint64_t bytes);
+    WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
+    void remove(Windows::iterator);
+
+    Device &device_;
+    Catalog &catalog_;
+    const Geometry &geometry_;
+    uint64_t limit_;
+    uint64_t bytes_ = 0;
+    Windows windows_; ///< front = used last
+    std::unordered_map<ClusterNo, std::vector<Windows::iterator>> byCluster_;
+    std::unordered_map<ClusterNo, std::vector<LoadPointer>> underWay_;
+    std::deque<LoadPointer> deferred_; ///< wait for memory; one for each waiting reader at most
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The checkpoint daemon. */
+
+#include "fs/cluster/recovery/Checkpointer.h"
+
+#include "fs/cluster/recovery/SuperblockFile.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace {
+constexpr unsigned superblockMilliseconds = 30000;
+constexpr double journalShare = 0.5; ///< of the journal that may be used before a checkpoint is due
+constexpr uint64_t retryMicros = 10000000; ///< between tries when they fail
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Checkpointer::Checkpointer(Shared &shared, Journal &journal, const Superblock &superblock):
+    shared_(shared),
+    journal_(journal),
+    superblock_(superblock),
+    buffer_(std::make_shared<Buffer>(checkpointChunkBytes)),
+    tried_(shared.clock.micros())
+{
+}
+
+void
+ClusterFs::Checkpointer::poll()
+{
+    if (busy_ || held_ || !shared_.recovered || shared_.health.level != Health::Level::good)
+        return;
+    if (step_ != Step::idle) {
+        next();
+        return;
+    }
+    const auto since = shared_.clock.micros() - tried_;
+    const bool time = since >= uint64_t(shared_.config.checkpoint) * 1000000;
+    const bool space = journal_.used() >= journalShare && (!lastFailed_ || since >= retryMicros);
+    if (requested_ || time || space)
+        begin();
+}
+
+void
+ClusterFs::Checkpointer::begin()
+{
+    requested_ = false;
+    tried_ = shared_.clock.micros();
+    number_ = superblock_.checkpoint + 1;
+    from_ = shared_.sequence + 1;
+    chunk_ = 0;
+    nextCluster_ = 0;
+    nextSlot_ = 0;
+    written_ = 0;
+    journal_.follow(number_);
+    step_ = Step::clusters;
+    next();
+}
+
+void
+ClusterFs::Checkpointer::next()
+{
+    switch (step_) {
+    case Step::idle:
+        return;
+    case Step::clusters:
+        writeClusters();
+        return;
+    case Step::objects:
+        writeObjects();
+        return;
+    case Step::end:
+        writeEnd();
+        return;
+    case Step::flush:
+        step_ = Step::superblock;
+        submit(IoOp::flush, 0, 0);
+        return;
+    case Step::superblock:
+        writeSuperblock();
+        return;
+    case Step::flushSuperblock:
+        step_ = Step::finish;
+        submit(IoOp::flush, 0, 0);
+        return;
+    case Step::finish:
+        finish();
+        return;
+    }
+}
+
+ClusterFs::Checkpoint::Chunk
+ClusterFs::Checkpointer::newChunk(const Checkpoint::Kind kind) const
+{
+    Checkpoint::Chunk chunk;
+    chunk.checkpoint = number_;
+    chunk.index = chunk_;
+    chunk.kind = kind;
+    chunk.keys = shared_.catalog.index.keepsKeys();
+    chunk.from = from_;
+    return chunk;
+}
+
+void
+ClusterFs::Checkpointer::writeClusters()
+{
+    auto chunk = newChunk(Checkpoint::clusters);
+    const auto &clusters = shared_.catalog.clusters;
+    while (nextCluster_ < clusters.count() && chunk.clusterRecords.size() < Checkpoint::ClustersInChunk()) {
+        const auto n = nextCluster_++;
+        const auto &c = clusters[n];
+        if (c.state == ClusterState::free || c.state == ClusterState::unknown || c.state == ClusterState::draining)
+            continue;
+        Checkpoint::ClusterRecord record;
+        record.number = n;
+        record.state = static_cast<uint8_t>(c.state);
+        // of clusters about to be written: what their contents must exceed
+        record.sequence = c.state == ClusterState::writing ? c.sequence - 1 : c.sequence;
+        record.end = c.end;
+        record.nextPart = c.nextPart;
+        record.total = c.total;
+        record.headBytes = c.headBytes;
+        record.written = c.written;
+        record.heat = c.heat;
+        chunk.clusterRecords.push_back(record);
+    }
+    if (nextCluster_ >= clusters.count())
+        step_ = Step::objects;
+    if (chunk.clusterRecords.empty())
+        next();
+    else
+        write(chunk);
+}
+
+void
+ClusterFs::Checkpointer::writeObjects()
+{
+    auto chunk = newChunk(Checkpoint::objects);
+    const auto &catalog = shared_.catalog;
+    const auto most = Checkpoint::ObjectsInChunk(chunk.keys);
+    // a step looks at a bounded number of slots, so that it stays short
+    for (size_t looked = 0; nextSlot_ < catalog.index.slotsTouched() && looked < 4 * most && chunk.objectRecords.size() < most; ++looked) {
+        const auto slot = static_cast<SlotNo>(nextSlot_++);
+        const auto &r = catalog.index[slot];
+        if (r.cluster >= shared_.geometry.clusterCount || r.dead())
+            continue; // unused or staged
+        if (catalog.clusters[r.cluster].sequence >= from_)
+            continue; // the journal leads to it
+        Checkpoint::ObjectRecord record;
+        record.bucket = catalog.index.bucketOfSlot(slot);
+        record.tag = r.tag;
+        record.cluster = r.cluster;
+        record.place = r.place;
+        record.size = r.size;
+        record.timestamp = r.timestamp;
+        record.packed = r.packed();
+        if (chunk.keys)
+            record.key = catalog.index.keyOf(slot);
+        chunk.objectRecords.push_back(record);
+    }
+    written_ += chunk.objectRecords.size();
+    if (nextSlot_ >= catalog.index.slotsTouched())
+        step_ = Step::end;
+    if (!chunk.objectRecords.empty())
+        write(chunk);
+    else if (step_ == Step::end)
+        next();
+}
+
+void
+ClusterFs::Checkpointer::writeEnd()
+{
+    auto chunk = newChunk(Checkpoint::end);
+    chunk.total = written_;
+    step_ = Step::flush;
+    write(chunk);
+}
+
+void
+ClusterFs::Checkpointer::write(const Checkpoint::Chunk &chunk)
+{
+    const auto offset = uint64_t(chunk_) * checkpointChunkBytes;
+    if (offset + checkpointChunkBytes > shared_.geometry.checkpointBytes) {
+        failed(Status::full); // the region is sized for any index, so this is a bug
+        return;
+    }
+    ++chunk_;
+    Checkpoint::Encode(buffer_->data(), chunk, shared_.uuid);
+    submit(IoOp::write, shared_.geometry.checkpointStart[number_ % 2] + offset, checkpointChunkBytes);
+}
+
+void
+ClusterFs::Checkpointer::writeSuperblock()
+{
+    newer_ = superblock_;
+    newer_.checkpoint = number_;
+    newer_.clean = false;
+    newer_.lastSequence = shared_.sequence;
+    ++newer_.update;
+    newer_.encode(buffer_->data());
+    step_ = Step::flushSuperblock;
+    submit(IoOp::write, superblockOffset(newer_.update), superblockBytes);
+}
+
+void
+ClusterFs::Checkpointer::finish()
+{
+    superblock_ = newer_;
+    step_ = Step::idle;
+    lastFailed_ = false;
+    ++completed_;
+    ++shared_.counters.checkpoints;
+    completedAt_ = shared_.clock.micros();
+}
+
+void
+ClusterFs::Checkpointer::submit(const IoOp op, const uint64_t offset, const uint32_t size)
+{
+    Io io;
+    io.op = op;
+    io.ioClass = IoClass::background;
+    io.offset = offset;
+    io.size = size;
+    io.buffer = buffer_->data();
+    const auto alive = shared_.alive;
+    const auto buffer = buffer_; // stays until the device is done with it
+    io.done = [this, alive, buffer](const Status status) {
+        if (*alive)
+            answer(status);
+    };
+    busy_ = true;
+    shared_.device.submit(std::move(io));
+}
+
+void
+ClusterFs::Checkpointer::answer(const Status status)
+{
+    busy_ = false;
+    if (status != Status::ok)
+        failed(status);
+}
+
+/// The device keeps the older checkpoint; the journal goes on where it is.
+void
+ClusterFs::Checkpointer::failed(const Status status)
+{
+    shared_.health.writeDone(status, shared_.log);
+    ++shared_.counters.checkpointErrors;
+    if (!lastFailed_)
+        shared_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
+                    "): the next start will take longer");
+    lastFailed_ = true;
+    step_ = Step::idle;
+}
+
+ClusterFs::Status
+ClusterFs::Checkpointer::superblockNow(const bool clean)
+{
+    auto newer = superblock_;
+    newer.clean = clean;
+    newer.lastSequence = shared_.sequence;
+    ++newer.update;
+    Buffer buffer(superblockBytes);
+    newer.encode(buffer.data());
+    auto status = doAndWait(shared_.device, IoOp::write, superblockOffset(newer.update), buffer.data(), superblockBytes, superblockMilliseconds);
+    if (status == Status::ok)
+        status = doAndWait(shared_.device, IoOp::flush, 0, nullptr, 0, superblockMilliseconds);
+    if (status == Status::ok)
+        superblock_ = newer;
+    return status;
+}
+
+ClusterFs::Status
+ClusterFs::Checkpointer::writeCleanSuperblock()
+{
+    return superblockNow(true);
+}
+
+ClusterFs::Status
+ClusterFs::Checkpointer::writeDirtySuperblock()
+{
+    return superblockNow(false);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Merging what a start finds. */
+
+#include "fs/cluster/recovery/Findings.h"
+
+#include <algorithm>
+#include <cassert>
+
+ClusterFs::Findings::Findings(Shared &shared, RecoveryStats &stats):
+    shared_(shared),
+    stats_(stats),
+    highest_(shared.sequence)
+{
+}
+
+void
+ClusterFs::Findings::see(const Sequence s)
+{
+    highest_ = std::max(highest_, s);
+}
+
+void
+ClusterFs::Findings::journal(const JournalRecord &record)
+{
+    if (record.kind == JournalRecord::Kind::removal) {
+        const auto bucket = shared_.catalog.index.bucketOf(record.key);
+        auto &until = removals_[FilterKey(bucket, Index::TagOf(record.key))];
+        until = std::max(until, record.sequence);
+        see(record.sequence);
+        ++stats_.deletes;
+        return;
+    }
+    if (record.cluster >= shared_.geometry.clusterCount)
+        return;
+    auto &fate = fates_[record.cluster];
+    fate.announced = record.kind == JournalRecord::Kind::announce;
+    fate.after = record.sequence;
+    see(record.sequence);
+}
+
+void
+ClusterFs::Findings::removedNow(const Key &key)
+{
+    const auto bucket = shared_.catalog.index.bucketOf(key);
+    removals_[FilterKey(bucket, Index::TagOf(key))] = ~Sequence(0);
+}
+
+bool
+ClusterFs::Findings::removed(const uint32_t bucket, const uint32_t tag, const Sequence s) const
+{
+    const auto found = removals_.find(FilterKey(bucket, tag));
+    return found != removals_.end() && s <= found->second;
+}
+
+void
+ClusterFs::Findings::checkpointed(const Checkpoint::ClusterRecord &record)
+{
+    auto &catalog = shared_.catalog;
+    if (record.number >= catalog.clusters.count() || catalog.clusters[record.number].state != ClusterState::unknown)
+        return;
+    see(record.sequence);
+    const auto state = static_cast<ClusterState>(record.state);
+    if (state == ClusterState::announced || state == ClusterState::writing) {
+        auto &fate = fates_[record.number];
+        if (!fate.after) { // else the journal knows better
+            fate.announced = true;
+            fate.after = record.sequence;
+        }
+        return;
+    }
+    if (state == ClusterState::bad) {
+        catalog.clusters.setState(record.number, ClusterState::bad);
+        return;
+    }
+    const bool known = state == ClusterState::packed || state == ClusterState::part;
+    if (!known || fates_.count(record.number) || record.end > shared_.geometry.clusterBytes)
+        return;
+    auto &c = catalog.clusters[record.number];
+    catalog.clusters.setState(record.number, state);
+    c.sequence = record.sequence;
+    c.end = record.end;
+    c.nextPart = record.nextPart;
+    c.total = record.total;
+    c.headBytes = record.headBytes;
+    c.written = record.written;
+    c.heat = record.heat;
+    if (state == ClusterState::packed)
+        catalog.clusters.pushHead(record.number);
+}
+
+/// whether a chain of the checkpoint's cluster table still is what it was
+bool
+ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
+{
+    const auto &clusters = shared_.catalog.clusters;
+    uint32_t length = 0;
+    for (auto c = first; c != noCluster; c = clusters[c].nextPart) {
+        if (c >= clusters.count() || fates_.count(c) || ++length > clusters.count())
+            return false;
+        if (clusters[c].state != ClusterState::part || clusters[c].first != noSlot || clusters[c].end < partPayloadAt)
+            return false;
+    }
+    return length > 0;
+}
+
+void
+ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const bool hasKey)
+{
+    auto &catalog = shared_.catalog;
+    ++stats_.dropped;
+    if (record.bucket >= catalog.index.bucketCount() || record.cluster >= catalog.clusters.count())
+        return;
+    const auto &c = catalog.clusters[record.cluster];
+    if (c.state != ClusterState::packed || fates_.count(record.cluster))
+        return;
+    if (removed(record.bucket, record.tag, c.sequence))
+        return;
+    if (catalog.index.find(record.bucket, record.tag) != noSlot)
+        return; // what came in since is newer
+    Record r = Record();
+    r.tag = record.tag;
+    r.cluster = record.cluster;
+    r.place = record.place;
+    r.size = record.size;
+    r.timestamp = record.timestamp;
+    r.setPacked(record.packed);
+    r.setFlags(r.flags() & static_cast<uint8_t>(~Record::flagDead));
+    uint32_t payload = r.size;
+    if (r.parted()) {
+        if (!chainIsWhole(r.size))
+            return;
+        payload = catalog.clusters[r.size].headBytes;
+    }
+    if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
+        return;
+    if (catalog.addFound(record.bucket, record.tag, hasKey ? &record.key : nullptr, r, payload) != noSlot)
+        --stats_.dropped;
+}
+
+/// \returns whether a version of that sequence number may enter; ends older ones
+bool
+ClusterFs::Findings::supersede(const Key &key, const Sequence s)
+{
+    auto &catalog = shared_.catalog;
+    if (removed(catalog.index.bucketOf(key), Index::TagOf(key), s))
+        return false;
+    const auto older = catalog.index.find(key);
+    if (older == noSlot)
+        return true;
+    const auto &r = catalog.index[older];
+    if (r.staged() || catalog.clusters[r.cluster].sequence >= s)
+        return false;
+    // a revalidated large object has the parts of its older version
+    catalog.disownParts(older);
+    catalog.erase(older);
+    ++stats_.dropped;
+    return true;
+}
+
+bool
+ClusterFs::Findings::adopt(const ClusterNo cluster, const DirectoryEntry &e, const bool doubtful, const ClusterNo firstPart)
+{
+    auto &catalog = shared_.catalog;
+    Record r = Record();
+    r.tag = Index::TagOf(e.key);
+    r.cluster = cluster;
+    r.size = e.size;
+    r.setInfo(e.info);
+    r.setPlace(e.offset, e.heat);
+    auto flags = static_cast<uint8_t>(r.flags() & (flagsOfCaller | flagDoubtful));
+    if (doubtful)
+        flags |= flagDoubtful;
+    if (firstPart != noCluster) {
+        flags |= flagParted;
+        r.size = firstPart;
+    }
+    r.setFlags(flags);
+    return catalog.addFound(catalog.index.bucketOf(e.key), r.tag, &e.key, r, e.size) != noSlot;
+}
+
+void
+ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubtful)
+{
+    auto &catalog = shared_.catalog;
+    auto &c = catalog.clusters[n];
+    see(d.header.sequence);
+    if (c.state == ClusterState::unknown) {
+        c.sequence = d.header.sequence;
+        c.end = d.header.end;
+        c.written = static_cast<uint32_t>(d.header.written);
+        c.heat = static_cast<uint32_t>(d.header.sequence);
+        if (d.header.kind == ClusterKind::part) {
+            catalog.clusters.setState(n, ClusterState::part);
+            return;
+        }
+        catalog.clusters.setState(n, ClusterState::packed);
+        catalog.clusters.pushHead(n);
+    } else if (c.state != ClusterState::packed || c.sequence != d.header.sequence || d.header.kind != ClusterKind::packed) {
+        return;
+    }
+    size_t part = 0;
+    for (const auto &e: d.entries) {
+        if (e.parts) {
+            const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(part);
+            large_.push_back({n, doubtful, e, {from, from + e.parts}});
+            part += e.parts;
+        } else if (supersede(e.key, d.header.sequence)) {
+            adopt(n, e, doubtful, noCluster);
+        }
+    }
+}
+
+bool
+ClusterFs::Findings::partsAreHere(const LargeObject &o) const
+{
+    const auto &clusters = shared_.catalog.clusters;
+    uint64_t bytes = o.entry.size;
+    for (const auto &p: o.parts) {
+        if (p.cluster >= clusters.count())
+            return false;
+        const auto &c = clusters[p.cluster];
+        if (c.state != ClusterState::part || c.sequence != p.sequence || c.first != noSlot ||
+                c.end != partPayloadAt + uint64_t(p.bytes))
+            return false;
+        // all but the last are full, since readers compute where an offset is
+        if (&p != &o.parts.back() && p.bytes != shared_.partCapacity())
+            return false;
+        bytes += p.bytes;
+    }
+    return bytes == o.entry.info.size;
+}
+
+void
+ClusterFs::Findings::join(const LargeObject &o)
+{
+    auto &catalog = shared_.catalog;
+    const auto &home = catalog.clusters[o.cluster];
+    if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence))
+        return;
+    if (!partsAreHere(o)) {
+        ++stats_.dropped;
+        return;
+    }
+    for (size_t i = 0; i < o.parts.size(); ++i)
+        catalog.clusters[o.parts[i].cluster].nextPart = i + 1 < o.parts.size() ? o.parts[i + 1].cluster : noCluster;
+    auto &first = catalog.clusters[o.parts.front().cluster];
+    first.total = o.entry.info.size;
+    first.headBytes = o.entry.size;
+    adopt(o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
+}
+
+void
+ClusterFs::Findings::joinParts()
+{
+    const auto &clusters = shared_.catalog.clusters;
+    std::stable_sort(large_.begin(), large_.end(), [&](const LargeObject &a, const LargeObject &b) {
+        return clusters[a.cluster].sequence < clusters[b.cluster].sequence;
+    });
+    for (const auto &o: large_)
+        join(o);
+    large_.clear();
+}
+
+std::vector<ClusterFs::ClusterNo>
+ClusterFs::Findings::announced() const
+{
+    std::vector<ClusterNo> list;
+    for (const auto &f: fates_) {
+        if (f.second.announced)
+            list.push_back(f.first);
+    }
+    std::sort(list.begin(), list.end());
+    return list;
+}
+
+ClusterFs::Sequence
+ClusterFs::Findings::announcedAfter(const ClusterNo n) const
+{
+    const auto found = fates_.find(n);
+    return found == fates_.end() ? 0 : found->second.after;
+}
+
+void
+ClusterFs::Findings::unknownAreFree()
+{
+    for (ClusterNo n = 0; n < shared_.catalog.clusters.count(); ++n) {
+        if (shared_.catalog.clusters[n].state == ClusterState::unknown)
+            shared_.catalog.makeFree(n);
+    }
+}
+
+void
+ClusterFs::Findings::finish()
+{
+    auto &catalog = shared_.catalog;
+    catalog.holdEmpty = false;
+    std::vector<ClusterNo> order;
+    for (ClusterNo n = 0; n < catalog.clusters.count(); ++n) {
+        auto &c = catalog.clusters[n];
+        if (c.state == ClusterState::packed && !c.live)
+            catalog.freeCluster(n);
+        else if (c.state == ClusterState::packed)
+            order.push_back(n);
+        else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
+            catalog.makeFree(n);
+    }
+    std::sort(order.begin(), order.end(), [&](const ClusterNo a, const ClusterNo b) {
+        const auto &x = catalog.clusters[a];
+        const auto &y = catalog.clusters[b];
+        return x.heat != y.heat ? x.heat < y.heat : x.sequence < y.sequence;
+    });
+    for (const auto n: order) {
+        catalog.clusters.unlink(n);
+        catalog.clusters.pushHead(n);
+    }
+    large_.clear();
+    fates_.clear();
+    removals_.clear();
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a start has learned so far, and what it makes of what it finds. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_FINDINGS_H
+#define SQUID_SRC_FS_CLUSTER_RECOVERY_FINDINGS_H
+
+#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/JournalBlock.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace ClusterFs {
+
+/// Merges journal, checkpoint and clusters into the catalog. The rules:
+/// a higher sequence number wins; a removal ends all versions up to its number;
+/// a cluster that the journal names is what its own directory says, not what
+/// the checkpoint says.
+class Findings
+{
+public:
+    Findings(Shared &, RecoveryStats &);
+
+    void journal(const JournalRecord &);
+
+    /// the caller deleted or replaced an object while the start goes on
+    void removedNow(const Key &);
+
+    void checkpointed(const Checkpoint::ClusterRecord &);
+    void checkpointed(const Checkpoint::ObjectRecord &, bool hasKey);
+
+    /// a cluster's front that is whole
+    /// \param doubtful found by a scan: deletes may be missing
+    void directory(ClusterNo, Directory &, bool doubtful);
+
+    /// large objects whose parts may have come after their heads
+    void joinParts();
+
+    /// clusters whose front must be read, as known after the cluster table
+    std::vector<ClusterNo> announced() const;
+    /// what an announced cluster's sequence number must exceed to count
+    Sequence announcedAfter(ClusterNo) const;
+
+    /// all clusters that nothing is known of hold nothing
+    void unknownAreFree();
+    /// ends: gives back what nothing leads to, puts clusters in order of use
+    void finish();
+
+    Sequence highest() const { return highest_; }
+
+private:
+    struct Fate {
+        bool announced = false;
+        Sequence after = 0;
+    };
+    struct LargeObject {
+        ClusterNo cluster;
+        bool doubtful;
+        DirectoryEntry entry;
+        std::vector<PartReference> parts;
+    };
+
+    static uint64_t FilterKey(uint32_t bucket, uint32_t tag) { return (uint64_t(bucket) << 32) | tag; }
+    bool removed(uint32_t bucket, uint32_t tag, Sequence) const;
+    bool supersede(const Key &, Sequence);
+    bool adopt(ClusterNo, const DirectoryEntry &, bool doubtful, ClusterNo firstPart);
+    bool chainIsWhole(ClusterNo first) const;
+    bool partsAreHere(const LargeObject &) const;
+    void join(const LargeObject &);
+    void see(Sequence);
+
+    Shared &shared_;
+    RecoveryStats &stats_;
+    std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the table says are in motion
+    std::unordered_map<uint64_t, Sequence> removals_; ///< bounded by the journal's size
+    std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
+    Sequence highest_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

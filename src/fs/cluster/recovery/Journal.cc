@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The journal writer. */
+
+#include "fs/cluster/recovery/Journal.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace {
+constexpr uint32_t blocksInWrite = 16;
+constexpr unsigned failuresTolerated = 8;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Journal::Journal(Shared &shared):
+    shared_(shared)
+{
+}
+
+void
+ClusterFs::Journal::follow(const uint64_t checkpoint)
+{
+    if (checkpoint == checkpoint_)
+        return; // that checkpoint failed before: what its journal holds still counts
+    checkpoint_ = checkpoint;
+    nextBlock_ = 0;
+    overflowed_ = false;
+}
+
+void
+ClusterFs::Journal::resume(const uint64_t checkpoint, const uint32_t block)
+{
+    checkpoint_ = checkpoint;
+    nextBlock_ = block;
+}
+
+uint32_t
+ClusterFs::Journal::blocks() const
+{
+    return static_cast<uint32_t>(shared_.geometry.journalBytes / journalBlockBytes);
+}
+
+double
+ClusterFs::Journal::used() const
+{
+    return static_cast<double>(nextBlock_) / blocks();
+}
+
+void
+ClusterFs::Journal::add(const JournalRecord &record)
+{
+    ++issued_;
+    if (pending_.size() >= pendingMost) {
+        if (!overflowed_)
+            shared_.log(LogLevel::error, "the delete log is full and can't be written: objects deleted from now on "
+                        "may come back after a crash; check the device");
+        overflowed_ = true;
+        return;
+    }
+    pending_.push_back(record);
+}
+
+void
+ClusterFs::Journal::removal(const Key &key, const Sequence sequence)
+{
+    JournalRecord record;
+    record.kind = JournalRecord::Kind::removal;
+    record.key = key;
+    record.sequence = sequence;
+    if (!pendingRemovals_++)
+        oldestRemoval_ = shared_.clock.micros();
+    ++shared_.counters.journalDeletes;
+    add(record);
+}
+
+void
+ClusterFs::Journal::release(const ClusterNo cluster)
+{
+    JournalRecord record;
+    record.kind = JournalRecord::Kind::release;
+    record.cluster = cluster;
+    add(record);
+}
+
+ClusterFs::Journal::Ticket
+ClusterFs::Journal::announce(const ClusterNo cluster, const Sequence sequence)
+{
+    JournalRecord record;
+    record.kind = JournalRecord::Kind::announce;
+    record.cluster = cluster;
+    record.sequence = sequence;
+    waited_ = true;
+    add(record);
+    return issued_;
+}
+
+bool
+ClusterFs::Journal::due() const
+{
+    if (pending_.empty())
+        return false;
+    if (hurry_ || waited_ || pendingRemovals_ >= shared_.config.deleteCount)
+        return true;
+    return pendingRemovals_ &&
+           shared_.clock.micros() - oldestRemoval_ >= uint64_t(shared_.config.deleteTime) * 1000000;
+}
+
+void
+ClusterFs::Journal::poll()
+{
+    if (!busy_ && shared_.health.level == Health::Level::good && due())
+        write();
+    if (pending_.empty())
+        hurry_ = false;
+}
+
+void
+ClusterFs::Journal::write()
+{
+    const auto room = blocks() - nextBlock_;
+    if (!room)
+        return; // a checkpoint will give us the other region
+    const auto buffer = std::make_shared<Buffer>(blocksInWrite * journalBlockBytes);
+    uint32_t count = 0;
+    size_t taken = 0;
+    bool removals = false;
+    while (count < std::min(room, blocksInWrite) && taken < pending_.size()) {
+        JournalBlock block;
+        block.checkpoint = checkpoint_;
+        block.index = nextBlock_ + count;
+        size_t bytes = 0;
+        while (taken < pending_.size() && bytes + pending_[taken].encodedBytes() <= JournalBlock::Capacity()) {
+            bytes += pending_[taken].encodedBytes();
+            removals = removals || pending_[taken].kind == JournalRecord::Kind::removal;
+            block.records.push_back(pending_[taken++]);
+        }
+        block.encode(buffer->data() + size_t(count) * journalBlockBytes, shared_.uuid);
+        ++count;
+    }
+
+    Io io;
+    io.op = IoOp::write;
+    io.ioClass = IoClass::urgent; // stores wait for announcements
+    io.offset = shared_.geometry.journalStart[checkpoint_ % 2] + uint64_t(nextBlock_) * journalBlockBytes;
+    io.size = count * journalBlockBytes;
+    io.buffer = buffer->data();
+    const auto upTo = issued_ - (pending_.size() - taken);
+    const auto alive = shared_.alive;
+    const auto position = nextBlock_;
+    const auto region = checkpoint_;
+    const auto flush = removals || hurry_;
+    io.done = [this, alive, buffer, upTo, taken, count, position, region, flush](const Status status) {
+        if (!*alive)
+            return;
+        if (status == Status::ok) {
+            for (size_t i = 0; i < taken; ++i) {
+                if (pending_.front().kind == JournalRecord::Kind::removal)
+                    --pendingRemovals_;
+                pending_.pop_front();
+            }
+            if (region == checkpoint_ && position == nextBlock_)
+                nextBlock_ += count;
+            shared_.counters.journalBlocks += count;
+        }
+        wrote(status, upTo, flush);
+    };
+    busy_ = true;
+    waited_ = false;
+    shared_.device.submit(std::move(io));
+}
+
+void
+ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flush)
+{
+    busy_ = false;
+    shared_.health.writeDone(status, shared_.log);
+    if (status != Status::ok) {
+        ++shared_.counters.writeErrors;
+        waited_ = ++failures_ < failuresTolerated; // the records are still pending
+        return;
+    }
+    failures_ = 0;
+    written_ = upTo;
+    if (!pending_.empty())
+        oldestRemoval_ = shared_.clock.micros();
+    if (!flush)
+        return;
+    Io io;
+    io.op = IoOp::flush;
+    io.ioClass = IoClass::background;
+    const auto alive = shared_.alive;
+    busy_ = true;
+    io.done = [this, alive](Status) {
+        if (*alive)
+            busy_ = false;
+    };
+    shared_.device.submit(std::move(io));
+}

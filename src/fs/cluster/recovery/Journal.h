@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writing down what changed since the last checkpoint. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_JOURNAL_H
+#define SQUID_SRC_FS_CLUSTER_RECOVERY_JOURNAL_H
+
+#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/layout/JournalBlock.h"
+
+namespace ClusterFs {
+
+/// The delete log of Hummingbird 3.4, with the clusters that are about to be
+/// written or were forgotten. Records gather in memory and go out in blocks:
+/// after Config::deleteCount deletes, Config::deleteTime seconds, or at once
+/// when somebody waits for an announcement.
+class Journal
+{
+public:
+    /// a record's position in the order of all records
+    using Ticket = uint64_t;
+
+    explicit Journal(Shared &);
+
+    /// Goes on in the region of that checkpoint: from its start, or where it is
+    /// when it follows that checkpoint already.
+    void follow(uint64_t checkpoint);
+
+    /// goes on behind the blocks that a recovery has read
+    void resume(uint64_t checkpoint, uint32_t block);
+
+    void removal(const Key &, Sequence);
+    void release(ClusterNo);
+    /// \returns what written() reaches once the announcement is on the device
+    Ticket announce(ClusterNo, Sequence);
+
+    Ticket written() const { return written_; } ///< all records up to here are on the device
+    Ticket issued() const { return issued_; }
+
+    /// writes when something is due
+    void poll();
+    /// makes the next poll() write whatever there is, and flush
+    void hurry() { hurry_ = true; }
+
+    /// nothing pending or under way
+    bool idle() const { return pending_.empty() && !busy_; }
+    /// the share of the region that is used, 0 to 1
+    double used() const;
+    uint64_t pendingRemovals() const { return pendingRemovals_; }
+
+    /// records that may wait in memory while the region is full
+    static constexpr size_t pendingMost = 1000000;
+    bool overflowed() const { return overflowed_; }
+
+private:
+    void add(const JournalRecord &);
+    bool due() const;
+    void write();
+    void wrote(Status, Ticket upTo, bool flush);
+    uint32_t blocks() const;
+
+    Shared &shared_;
+    std::deque<JournalRecord> pending_;
+    uint64_t pendingRemovals_ = 0;
+    uint64_t oldestRemoval_ = 0; ///< Clock::micros() when the oldest pending one came
+    uint64_t checkpoint_ = ~uint64_t(0); ///< none yet
+    uint32_t nextBlock_ = 0;
+    Ticket issued_ = 0;
+    Ticket written_ = 0;
+    unsigned failures_ = 0; ///< writes in a row
+    bool busy_ = false;
+    bool waited_ = false; ///< somebody waits for an announcement
+    bool hurry_ = false;
+    bool overflowed_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif

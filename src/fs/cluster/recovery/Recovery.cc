@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The steps of a start. */
+
+#include "fs/cluster/recovery/Recovery.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ClusterFs {
+namespace {
+constexpr uint32_t journalBlocksInRead = 64;
+constexpr unsigned chunksAhead = 4; ///< checkpoint chunks in flight or waiting for their turn
+/// clusters that were written since, but whose announcement was lost, have
+/// sequence numbers that we have not seen: stay clear of them
+constexpr Sequence sequenceGap = Sequence(1) << 20;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Recovery::Recovery(Shared &shared, Journal &journal, const Superblock &superblock):
+    shared_(shared),
+    journal_(journal),
+    superblock_(superblock),
+    findings_(shared, stats_)
+{
+    stats_.clean = superblock.clean;
+}
+
+void
+ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, std::function<void(Status, const BufferPointer &)> done)
+{
+    const auto buffer = std::make_shared<Buffer>(size);
+    Io io;
+    io.op = IoOp::read;
+    io.ioClass = step_ == Step::scan ? IoClass::background : IoClass::urgent;
+    io.offset = offset;
+    io.size = size;
+    io.buffer = buffer->data();
+    const auto alive = shared_.alive;
+    ++stats_.reads;
+    stats_.bytesRead += size;
+    io.done = [this, alive, buffer, done = std::move(done)](const Status status) {
+        if (*alive)
+            done(status, buffer);
+    };
+    shared_.device.submit(std::move(io));
+}
+
+void
+ClusterFs::Recovery::start()
+{
+    startedAt_ = shared_.clock.micros();
+    shared_.catalog.holdEmpty = true;
+    journalOf_ = resumeAt_ = superblock_.checkpoint;
+    readJournal();
+}
+
+/* the journal */
+
+void
+ClusterFs::Recovery::readJournal()
+{
+    const auto blocks = static_cast<uint32_t>(shared_.geometry.journalBytes / journalBlockBytes);
+    const auto count = std::min(journalBlocksInRead, blocks - journalBlock_);
+    if (!count) {
+        nextJournal();
+        return;
+    }
+    const auto offset = shared_.geometry.journalStart[journalOf_ % 2] + uint64_t(journalBlock_) * journalBlockBytes;
+    read(offset, count * journalBlockBytes, [this, count](const Status status, const BufferPointer &buffer) {
+        if (status != Status::ok) {
+            nextJournal();
+            return;
+        }
+        for (uint32_t i = 0; i < count; ++i) {
+            JournalBlock block;
+            const auto ok = block.decode(buffer->data() + size_t(i) * journalBlockBytes, shared_.uuid) == Status::ok;
+            if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_) {
+                nextJournal();
+                return;
+            }
+            for (const auto &record: block.records)
+                findings_.journal(record);
+            ++journalBlock_;
+            resumeAt_ = journalOf_;
+            resumeBlock_ = journalBlock_;
+        }
+        readJournal();
+    });
+}
+
+/// a checkpoint that did not complete has its own journal, which follows
+void
+ClusterFs::Recovery::nextJournal()
+{
+    if (journalOf_ == superblock_.checkpoint) {
+        ++journalOf_;
+        journalBlock_ = 0;
+        readJournal();
+        return;
+    }
+    journal_.resume(resumeAt_, resumeBlock_);
+    step_ = Step::table;
+    if (!superblock_.checkpoint) { // just formatted: the empty table is right
+        beginClusters();
+        return;
+    }
+    readChunks();
+}
+
+/* the checkpoint */
+
+void
+ClusterFs::Recovery::readChunks()
+{
+    const auto chunks = static_cast<uint32_t>(shared_.geometry.checkpointBytes / checkpointChunkBytes);
+    while (nextChunk_ < chunks && nextChunk_ < chunkToTake_ + chunksAhead) {
+        const auto index = nextChunk_++;
+        const auto offset = shared_.geometry.checkpointStart[superblock_.checkpoint % 2] + uint64_t(index) * checkpointChunkBytes;
+        read(offset, checkpointChunkBytes, [this, index](const Status status, const BufferPointer &buffer) {
+            chunks_[index] = {status, buffer};
+        });
+    }
+}
+
+/// \returns false when the chunks must wait or have come to their end
+bool
+ClusterFs::Recovery::takeChunk(const Status status, const BufferPointer &buffer)
+{
+    Checkpoint::Chunk chunk;
+    if (status != Status::ok || Checkpoint::Decode(buffer->data(), chunk, shared_.uuid) != Status::ok ||
+            chunk.checkpoint != superblock_.checkpoint || chunk.index != chunkToTake_) {
+        chunksAreBroken();
+        return false;
+    }
+    if (step_ == Step::table && chunk.kind != Checkpoint::clusters) {
+        beginClusters(); // this chunk's turn comes after them
+        return false;
+    }
+    ++chunkToTake_;
+    for (const auto &record: chunk.clusterRecords)
+        findings_.checkpointed(record);
+    for (const auto &record: chunk.objectRecords)
+        findings_.checkpointed(record, chunk.keys);
+    objectsSeen_ += chunk.objectRecords.size();
+    if (chunk.kind == Checkpoint::end) {
+        if (chunk.total != objectsSeen_)
+            chunksAreBroken();
+        else
+            end();
+        return false;
+    }
+    return true;
+}
+
+void
+ClusterFs::Recovery::chunksAreBroken()
+{
+    shared_.log(LogLevel::warning, "checkpoint " + std::to_string(superblock_.checkpoint) +
+                " is not whole: scanning all clusters; objects found by the scan are revalidated before use");
+    stats_.scanned = true;
+    if (step_ == Step::table)
+        beginClusters();
+    else
+        beginScan();
+}
+
+/* clusters */
+
+void
+ClusterFs::Recovery::beginClusters()
+{
+    step_ = Step::clusters;
+    fronts_ = findings_.announced();
+    nextFront_ = 0;
+    readFronts();
+}
+
+void
+ClusterFs::Recovery::beginScan()
+{
+    step_ = Step::scan;
+    fronts_.clear();
+    nextScan_ = 0;
+    shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap;
+    scanLimit_ = shared_.sequence;
+    readFronts();
+}
+
+void
+ClusterFs::Recovery::readFronts()
+{
+    const auto size = std::min(frontBytes, shared_.geometry.clusterBytes);
+    while (frontsInFlight_ < depth) {
+        ClusterNo n = noCluster;
+        if (step_ == Step::clusters && nextFront_ < fronts_.size()) {
+            n = fronts_[nextFront_++];
+        } else if (step_ == Step::scan && nextScan_ < shared_.geometry.clusterCount) {
+            n = nextScan_++;
+            const auto state = shared_.catalog.clusters[n].state;
+            if (state != ClusterState::unknown && state != ClusterState::packed)
+                continue;
+        } else {
+            return;
+        }
+        ++stats_.clustersRead;
+        ++frontsInFlight_;
+        read(shared_.geometry.clusterOffset(n), size, [this, n, size](const Status status, const BufferPointer &buffer) {
+            frontArrived(n, status, buffer, size);
+        });
+    }
+}
+
+void
+ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const BufferPointer &buffer, const uint32_t size)
+{
+    Directory d;
+    ClusterHeader peek;
+    if (status == Status::ok && size < shared_.geometry.clusterBytes && Directory::Peek(buffer->data(), size, peek) &&
+            peek.uuid == shared_.uuid && peek.directoryBytes() > size && peek.directoryBytes() <= shared_.geometry.clusterBytes) {
+        const auto whole = static_cast<uint32_t>(roundUp(peek.directoryBytes(), shared_.device.alignment()));
+        read(shared_.geometry.clusterOffset(n), whole, [this, n, whole](const Status again, const BufferPointer &more) {
+            frontArrived(n, again, more, whole);
+        });
+        return;
+    }
+    --frontsInFlight_;
+    const bool ok = status == Status::ok &&
+                    d.decode(buffer->data(), size, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok;
+    // in a scan, a cluster that was written meanwhile has a number beyond ours
+    if (ok && d.header.sequence > findings_.announcedAfter(n) &&
+            (step_ != Step::scan || d.header.sequence <= scanLimit_))
+        findings_.directory(n, d, step_ == Step::scan);
+    else if (step_ == Step::scan && shared_.catalog.clusters[n].state == ClusterState::unknown)
+        shared_.catalog.makeFree(n);
+}
+
+void
+ClusterFs::Recovery::poll()
+{
+    if (step_ == Step::table || step_ == Step::objects) {
+        readChunks();
+        // a bounded number of chunks: the rest waits for the next turn
+        for (unsigned i = 0; i < chunksAhead; ++i) {
+            const auto found = chunks_.find(chunkToTake_);
+            if (found == chunks_.end())
+                break;
+            const auto chunk = found->second;
+            const auto index = found->first;
+            if (!takeChunk(chunk.first, chunk.second))
+                break;
+            chunks_.erase(index);
+            readChunks();
+        }
+        return;
+    }
+    if (step_ != Step::clusters && step_ != Step::scan)
+        return;
+    readFronts();
+    // chunks may still be on their way; they are taken later
+    if (nextFront_ < fronts_.size() || frontsInFlight_)
+        return;
+    findings_.joinParts();
+    if (step_ == Step::scan) {
+        end();
+    } else if (stats_.scanned) {
+        beginScan();
+    } else if (!superblock_.checkpoint) {
+        end();
+    } else {
+        step_ = Step::objects;
+    }
+}
+
+void
+ClusterFs::Recovery::end()
+{
+    if (step_ != Step::scan)
+        shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap;
+    findings_.unknownAreFree();
+    findings_.finish();
+    chunks_.clear();
+    fronts_.clear();
+    step_ = Step::done;
+    stats_.done = true;
+    stats_.objects = shared_.catalog.objects();
+    stats_.micros = shared_.clock.micros() - startedAt_;
+}
+
+double
+ClusterFs::Recovery::progress() const
+{
+    switch (step_) {
+    case Step::journal:
+    case Step::table:
+        return 0;
+    case Step::clusters:
+        return 0.1;
+    case Step::objects: {
+        const auto expected = shared_.geometry.checkpointBytes / checkpointChunkBytes;
+        return 0.2 + 0.8 * chunkToTake_ / static_cast<double>(expected);
+    }
+    case Step::scan:
+        return static_cast<double>(nextScan_) / shared_.geometry.clusterCount;
+    case Step::done:
+        break;
+    }
+    return 1;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Getting the index back at start. See docs/recovery.md. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_RECOVERY_H
+#define SQUID_SRC_FS_CLUSTER_RECOVERY_RECOVERY_H
+
+#include "fs/cluster/recovery/Findings.h"
+#include "fs/cluster/recovery/Journal.h"
+
+#include <map>
+#include <memory>
+
+namespace ClusterFs {
+
+/// Reads the journal, then the checkpoint's cluster table, then the clusters
+/// that were announced since, then the checkpoint's objects. What has been read
+/// is served at once. When the checkpoint is not whole, all clusters of which
+/// nothing is known are scanned, and what they hold counts as doubtful.
+class Recovery
+{
+public:
+    Recovery(Shared &, Journal &, const Superblock &);
+
+    void start();
+    /// moves on; to be called after the device's answers were delivered
+    void poll();
+    bool done() const { return step_ == Step::done; }
+    /// stores may go to the device: what is free is known
+    bool storable() const { return step_ == Step::scan || step_ == Step::done; }
+    bool scanning() const { return step_ == Step::scan; }
+
+    void removedNow(const Key &key) { if (!done()) findings_.removedNow(key); }
+
+    double progress() const; ///< 0 to 1
+    const RecoveryStats &stats() const { return stats_; }
+
+private:
+    enum class Step : uint8_t { journal, table, clusters, objects, scan, done };
+    static constexpr unsigned depth = 16; ///< reads in flight
+    static constexpr uint32_t frontBytes = 16 * 1024; ///< first read of a cluster
+
+    void read(uint64_t offset, uint32_t size, std::function<void(Status, const BufferPointer &)>);
+
+    void readJournal();
+    void journalArrived(Status, const BufferPointer &);
+    void nextJournal();
+
+    void readChunks();
+    bool takeChunk(Status, const BufferPointer &);
+    void chunksAreBroken();
+
+    void readFronts();
+    void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
+    void beginClusters();
+    void beginScan();
+    void end();
+
+    Shared &shared_;
+    Journal &journal_;
+    const Superblock superblock_;
+    RecoveryStats stats_;
+    Findings findings_;
+    Step step_ = Step::journal;
+    unsigned frontsInFlight_ = 0;
+    uint64_t startedAt_ = 0;
+
+    uint64_t journalOf_ = 0; ///< checkpoint whose journal is being read
+    uint32_t journalBlock_ = 0;
+    uint64_t resumeAt_ = 0; ///< where the journal goes on
+    uint32_t resumeBlock_ = 0;
+
+    uint32_t nextChunk_ = 0; ///< to be read
+    uint32_t chunkToTake_ = 0;
+    std::map<uint32_t, std::pair<Status, BufferPointer>> chunks_; ///< arrived early; at most depth
+    uint64_t objectsSeen_ = 0;
+
+    std::vector<ClusterNo> fronts_; ///< clusters to be read; empty in a scan
+    size_t nextFront_ = 0;
+    ClusterNo nextScan_ = 0;
+    Sequence scanLimit_ = 0; ///< higher ones were written while we scan
+};
+
+} // namespace ClusterFs
+
+#endif

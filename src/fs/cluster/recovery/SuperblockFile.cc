@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading the superblock. */
+
+#include "fs/cluster/recovery/SuperblockFile.h"
+
+#include "fs/cluster/base/Memory.h"
+
+#include <memory>
+
+namespace ClusterFs {
+namespace {
+constexpr unsigned stepMilliseconds = 50;
+constexpr unsigned superblockMilliseconds = 30000;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Status
+ClusterFs::doAndWait(Device &device, const IoOp op, const uint64_t offset, char *buffer, const uint32_t size, const unsigned maxMilliseconds)
+{
+    struct Answer {
+        bool here = false;
+        Status status = Status::busy;
+    };
+    const auto answer = std::make_shared<Answer>();
+    Io io;
+    io.op = op;
+    io.offset = offset;
+    io.buffer = buffer;
+    io.size = size;
+    io.done = [answer](const Status s) {
+        answer->here = true;
+        answer->status = s;
+    };
+    device.submit(std::move(io));
+    for (unsigned waited = 0; waited <= maxMilliseconds; waited += stepMilliseconds) {
+        device.poll();
+        if (answer->here)
+            return answer->status;
+        device.wait(stepMilliseconds);
+    }
+    return Status::ioError;
+}
+
+ClusterFs::Status
+ClusterFs::readSuperblock(Device &device, Superblock &superblock, std::string &error)
+{
+    auto best = Status::notOurs;
+    bool found = false;
+    error = "no clusterfs superblock";
+    Buffer buffer(superblockBytes);
+    for (uint64_t copy = 0; copy < 2; ++copy) {
+        if (superblockOffset(copy) + superblockBytes > device.size())
+            continue;
+        auto status = doAndWait(device, IoOp::read, superblockOffset(copy), buffer.data(), superblockBytes, superblockMilliseconds);
+        Superblock candidate;
+        std::string why = "a superblock can't be read";
+        if (status == Status::ok)
+            status = candidate.decode(buffer.data(), why);
+        if (status == Status::ok && candidate.geometry.deviceBytes > device.size()) {
+            status = Status::unsupported;
+            why = "formatted for " + std::to_string(candidate.geometry.deviceBytes) + " bytes, but the device has only " +
+                  std::to_string(device.size());
+        }
+        if (status == Status::ok) {
+            if (!found || candidate.update > superblock.update)
+                superblock = candidate;
+            found = true;
+        } else if (best == Status::notOurs) {
+            best = status;
+            error = why;
+        }
+    }
+    if (found)
+        error.clear();
+    return found ? Status::ok : best;
+}

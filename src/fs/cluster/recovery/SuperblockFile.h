@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The two copies of the superblock on a device. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_SUPERBLOCKFILE_H
+#define SQUID_SRC_FS_CLUSTER_RECOVERY_SUPERBLOCKFILE_H
+
+#include "fs/cluster/device/Device.h"
+#include "fs/cluster/layout/Superblock.h"
+
+namespace ClusterFs {
+
+/// does one request and waits for it, other answers being delivered meanwhile
+Status doAndWait(Device &, IoOp, uint64_t offset, char *buffer, uint32_t size, unsigned maxMilliseconds);
+
+/// reads both copies and takes the newer whole one
+/// \returns ok, or the better of the two reasons
+Status readSuperblock(Device &, Superblock &, std::string &error);
+
+/// where the copy with that update number goes
+inline uint64_t
+superblockOffset(const uint64_t update)
+{
+    return update % 2 * superblockSpacing;
+}
+
+} // namespace ClusterFs
+
+#endif

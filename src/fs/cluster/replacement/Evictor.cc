@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Making room. */
+
+#include "fs/cluster/replacement/Evictor.h"
+
+#include "fs/cluster/base/Bytes.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ClusterFs {
+namespace {
+
+constexpr unsigned tailCandidates = 16; ///< clusters compared for the next eviction
+constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
+constexpr uint64_t sweepMicros = 100000; ///< between sweeps
+constexpr size_t sparseMost = 64;
+constexpr uint32_t carryAge = 48; ///< heat ticks (of 64 in one turn of the device) within which a used object is wanted
+
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Evictor::Evictor(Shared &shared, Allocator &allocator, ReadCache &cache):
+    shared_(shared),
+    allocator_(allocator),
+    cache_(cache)
+{
+}
+
+void
+ClusterFs::Evictor::touch(const SlotNo slot)
+{
+    auto &catalog = shared_.catalog;
+    auto &record = catalog.index[slot];
+    if (record.staged()) {
+        auto &o = catalog.staging[record.place];
+        o.heat = shared_.heatOf(Shared::usesOf(o.heat) + 1);
+        catalog.staging.touch(record.place);
+        return;
+    }
+    record.setHeat(shared_.heatOf(Shared::usesOf(record.heat()) + 1));
+    auto &c = catalog.clusters[record.cluster];
+    c.heat = static_cast<uint32_t>(shared_.sequence);
+    if (shared_.config.replacement == ReplacementPolicy::lru && c.state == ClusterState::packed) {
+        catalog.clusters.unlink(record.cluster);
+        catalog.clusters.pushHead(record.cluster);
+    }
+    allocator_.noteAccess(record.cluster);
+}
+
+bool
+ClusterFs::Evictor::expired(const SlotNo slot) const
+{
+    const auto lifetime = shared_.config.fileLifetime;
+    const auto &record = shared_.catalog.index[slot];
+    return lifetime && record.timestamp && int64_t(record.timestamp) + lifetime < shared_.clock.wallSeconds();
+}
+
+bool
+ClusterFs::Evictor::short_() const
+{
+    const auto &index = shared_.catalog.index;
+    return needSlots_ || index.used() + index.capacity() / 64 > index.capacity() ||
+           allocator_.available() + inFlight_ + shared_.catalog.clusters.inState(ClusterState::draining) <
+           allocator_.reserve() * 2;
+}
+
+void
+ClusterFs::Evictor::poll()
+{
+    if (!shared_.recovered || shared_.health.level != Health::Level::good)
+        return;
+    if (shared_.clock.micros() >= nextSweep_) {
+        nextSweep_ = shared_.clock.micros() + sweepMicros;
+        sweep();
+    }
+    // each round frees a cluster or starts a read, so this ends
+    while (inFlight_ < inFlightMost && short_()) {
+        const auto c = victim();
+        needSlots_ = false;
+        if (c == noCluster || !evict(c))
+            return;
+    }
+}
+
+ClusterFs::ClusterNo
+ClusterFs::Evictor::victim()
+{
+    const auto emptyish = sparse();
+    if (emptyish != noCluster)
+        return emptyish;
+    if (shared_.config.layout == LayoutPolicy::overwrite) {
+        const auto &clusters = shared_.catalog.clusters;
+        for (uint32_t i = 0; i < clusters.count(); ++i) {
+            cyclic_ = (cyclic_ + 1) % clusters.count();
+            if (clusters[cyclic_].state == ClusterState::packed &&
+                    std::find(leaving_.begin(), leaving_.end(), cyclic_) == leaving_.end())
+                return cyclic_;
+        }
+        return noCluster;
+    }
+    return worstOfTail();
+}
+
+ClusterFs::ClusterNo
+ClusterFs::Evictor::sparse()
+{
+    const auto &clusters = shared_.catalog.clusters;
+    while (!sparse_.empty()) {
+        const auto c = sparse_.back();
+        sparse_.pop_back();
+        if (clusters[c].state == ClusterState::packed && clusters[c].liveBytes < shared_.geometry.clusterBytes / 4 &&
+                std::find(leaving_.begin(), leaving_.end(), c) == leaving_.end())
+            return c;
+    }
+    return noCluster;
+}
+
+/// the cluster near the tail with the least that is worth keeping
+ClusterFs::ClusterNo
+ClusterFs::Evictor::worstOfTail() const
+{
+    const auto &clusters = shared_.catalog.clusters;
+    auto best = noCluster;
+    uint64_t bestBytes = 0;
+    const auto looks = shared_.config.replacement == ReplacementPolicy::lru ? tailCandidates : 1;
+    unsigned looked = 0;
+    for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
+        if (std::find(leaving_.begin(), leaving_.end(), c) != leaving_.end())
+            continue;
+        ++looked;
+        const auto bytes = wantedBytes(c, nullptr, false);
+        if (best == noCluster || bytes < bestBytes) {
+            best = c;
+            bestBytes = bytes;
+        }
+    }
+    return best;
+}
+
+bool
+ClusterFs::Evictor::wanted(const Record &r) const
+{
+    return Shared::usesOf(r.heat()) > 0 && shared_.ageOf(r.heat()) < carryAge;
+}
+
+uint64_t
+ClusterFs::Evictor::wantedBytes(const ClusterNo c, std::vector<Wanted> *list, const bool all) const
+{
+    const auto &catalog = shared_.catalog;
+    uint64_t bytes = 0;
+    for (auto s = catalog.clusters[c].first; s != noSlot; s = catalog.index[s].sibling) {
+        const auto &r = catalog.index[s];
+        if (r.dead() || !(all || wanted(r)) || expired(s))
+            continue;
+        const auto payload = catalog.payloadBytes(s);
+        bytes += payload;
+        if (list)
+            list->push_back({s, r.tag, r.offset(), payload});
+    }
+    return bytes;
+}
+
+/// \returns false when nothing could be done
+bool
+ClusterFs::Evictor::evict(const ClusterNo c)
+{
+    const auto &entry = shared_.catalog.clusters[c];
+    const bool compact = entry.liveBytes < shared_.geometry.clusterBytes / 4;
+    std::vector<Wanted> list;
+    const auto bytes = wantedBytes(c, &list, compact);
+    // carried bytes cost writes: at most a fifth of all that is packed, so that
+    // what is written stays within 1.3 times of what is stored
+    const auto &counters = shared_.counters;
+    const bool affordable = compact || (counters.carriedBytes + bytes) * 5 <= counters.packedBytes + shared_.geometry.clusterBytes;
+    const bool room = bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
+    if (list.empty() || !affordable || !room || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
+        finish(c);
+        return true;
+    }
+    uint32_t from = entry.end;
+    uint32_t to = 0;
+    for (const auto &w: list) {
+        from = std::min(from, w.offset);
+        to = std::max(to, w.offset + Catalog::ExtentBytes(w.payload));
+    }
+    const auto sequence = entry.sequence;
+    const auto size = to - from;
+    leaving_.push_back(c);
+    ++inFlight_;
+    const auto alive = shared_.alive;
+    const auto arrived = [this, alive, c, sequence, from, size, list](const Status status) {
+        if (!*alive)
+            return;
+        --inFlight_;
+        leaving_.erase(std::find(leaving_.begin(), leaving_.end(), c));
+        const auto &now = shared_.catalog.clusters[c];
+        if (now.state != ClusterState::packed || now.sequence != sequence)
+            return; // deletes have emptied it meanwhile
+        if (status == Status::ok)
+            carry(c, list);
+        finish(c);
+    };
+    if (cache_.find(c, sequence, from, size))
+        shared_.later.push_back([arrived] { arrived(Status::ok); });
+    else
+        cache_.load(c, sequence, from, size, c, IoClass::background, arrived);
+    return true;
+}
+
+void
+ClusterFs::Evictor::carry(const ClusterNo c, const std::vector<Wanted> &list)
+{
+    const auto &entry = shared_.catalog.clusters[c];
+    for (const auto &w: list) {
+        const auto window = cache_.find(c, entry.sequence, w.offset, Catalog::ExtentBytes(w.payload));
+        if (!window)
+            continue;
+        const auto &r = shared_.catalog.index[w.slot];
+        if (r.dead() || r.cluster != c || r.tag != w.tag || r.offset() != w.offset)
+            continue; // deleted while we read
+        if (carryOne(c, w, *window)) {
+            ++shared_.counters.carriedObjects;
+            shared_.counters.carriedBytes += w.payload;
+        }
+        if (shared_.catalog.clusters[c].state != ClusterState::packed)
+            return; // that was the last object
+    }
+}
+
+bool
+ClusterFs::Evictor::carryOne(const ClusterNo c, const Wanted &w, const Window &window)
+{
+    auto &catalog = shared_.catalog;
+    const char *const extent = window.at(w.offset);
+    ExtentHeader header;
+    ByteReader reader(extent + 8, 24);
+    header.size = w.payload;
+    header.sequence = catalog.clusters[c].sequence;
+    reader.skip(8);
+    header.key = reader.key();
+    if (checkExtent(extent, Catalog::ExtentBytes(w.payload), header, shared_.uuid, c, w.offset) != Status::ok) {
+        ++shared_.counters.corrupt;
+        return false;
+    }
+    auto info = catalog.info(w.slot);
+    const auto stage = catalog.staging.open(header.key, info);
+    if (stage == noStage)
+        return false;
+    if (!catalog.staging.append(stage, extent + ExtentHeader::encodedBytes, w.payload)) {
+        catalog.staging.drop(stage);
+        return false;
+    }
+    auto &staged = catalog.staging[stage];
+    staged.heat = shared_.heatOf(Shared::usesOf(catalog.index[w.slot].heat()) / 2);
+    if (catalog.index[w.slot].parted()) {
+        staged.firstPart = catalog.index[w.slot].size;
+        catalog.disownParts(w.slot);
+    }
+    catalog.erase(w.slot);
+    if (catalog.addStaged(stage) == noSlot) {
+        if (staged.firstPart != noCluster)
+            catalog.freeParts(staged.firstPart);
+        catalog.staging.drop(stage);
+        return false;
+    }
+    catalog.staging.complete(stage, shared_.clock.micros());
+    onComplete(stage);
+    return true;
+}
+
+void
+ClusterFs::Evictor::finish(const ClusterNo c)
+{
+    auto &entry = shared_.catalog.clusters[c];
+    if (entry.state != ClusterState::packed)
+        return;
+    ++shared_.counters.evictedClusters;
+    shared_.counters.evictedObjects += entry.live;
+    shared_.catalog.freeCluster(c);
+}
+
+void
+ClusterFs::Evictor::sweep()
+{
+    const auto count = shared_.catalog.clusters.count();
+    for (unsigned i = 0; i < std::min(sweepStep, count); ++i) {
+        hand_ = (hand_ + 1) % count;
+        if (shared_.catalog.clusters[hand_].state == ClusterState::packed)
+            sweepCluster(hand_);
+    }
+}
+
+void
+ClusterFs::Evictor::sweepCluster(const ClusterNo c)
+{
+    auto &catalog = shared_.catalog;
+    auto &entry = catalog.clusters[c];
+    if (std::find(leaving_.begin(), leaving_.end(), c) != leaving_.end())
+        return;
+    const auto lifetime = shared_.config.clusterLifetime;
+    if (lifetime && int64_t(entry.written) + lifetime < shared_.clock.wallSeconds()) {
+        shared_.counters.expiredObjects += entry.live;
+        finish(c);
+        return;
+    }
+    if (entry.errors >= Health::clusterErrorsTolerated) {
+        shared_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
+                    " read errors and is put out of use");
+        finish(c);
+        if (entry.state == ClusterState::free) {
+            catalog.quarantine(c);
+            ++shared_.counters.quarantined;
+        }
+        return;
+    }
+    if (shared_.config.fileLifetime) {
+        for (auto s = entry.first; s != noSlot && entry.state == ClusterState::packed;) {
+            const auto next = catalog.index[s].sibling;
+            if (!catalog.index[s].dead() && expired(s)) {
+                ++shared_.counters.expiredObjects;
+                catalog.erase(s);
+            }
+            s = next;
+        }
+    }
+    if (entry.state == ClusterState::packed && entry.liveBytes < shared_.geometry.clusterBytes / 4 && sparse_.size() < sparseMost)
+        sparse_.push_back(c);
+}

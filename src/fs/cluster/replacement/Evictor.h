@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Making room. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_REPLACEMENT_EVICTOR_H
+#define SQUID_SRC_FS_CLUSTER_REPLACEMENT_EVICTOR_H
+
+#include "fs/cluster/reading/ReadCache.h"
+#include "fs/cluster/writing/Allocator.h"
+#include "fs/cluster/writing/Packer.h"
+
+#include <vector>
+
+namespace ClusterFs {
+
+/// The free disk space daemon of Hummingbird 3.5. Forgets whole clusters;
+/// objects in them that were used lately are staged again first, within a
+/// budget. Clusters that deletes have emptied go before full ones, with all
+/// that is left in them.
+class Evictor
+{
+public:
+    Evictor(Shared &, Allocator &, ReadCache &);
+
+    /// makes room when there is little, applies lifetimes
+    void poll();
+
+    /// a hit: the object, and with it its cluster, was used
+    void touch(SlotNo);
+
+    /// room in the index is needed, too
+    void needSlots() { needSlots_ = true; }
+
+    /// whether an object is past its lifetime
+    bool expired(SlotNo) const;
+
+    std::function<void(StageNo)> onComplete; ///< an object was staged again
+
+    static constexpr unsigned inFlightMost = 2;
+
+private:
+    struct Wanted {
+        SlotNo slot;
+        uint32_t tag;
+        uint32_t offset;
+        uint32_t payload;
+    };
+    bool short_() const;
+    ClusterNo victim();
+    ClusterNo sparse();
+    ClusterNo worstOfTail() const;
+    uint64_t wantedBytes(ClusterNo, std::vector<Wanted> *, bool all) const;
+    bool wanted(const Record &) const;
+    bool evict(ClusterNo);
+    void carry(ClusterNo, const std::vector<Wanted> &);
+    bool carryOne(ClusterNo, const Wanted &, const Window &);
+    void finish(ClusterNo);
+    void sweep();
+    void sweepCluster(ClusterNo);
+
+    Shared &shared_;
+    Allocator &allocator_;
+    ReadCache &cache_;
+    unsigned inFlight_ = 0;
+    bool needSlots_ = false;
+    ClusterNo hand_ = 0; ///< of the sweep
+    ClusterNo cyclic_ = 0; ///< next victim of the overwrite layout
+    uint64_t nextSweep_ = 0; ///< Clock::micros()
+    std::vector<ClusterNo> sparse_; ///< candidates that the sweep found
+    std::vector<ClusterNo> leaving_; ///< evictions under way
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Announcing and handing out clusters. */
+
+#include "fs/cluster/writing/Allocator.h"
+
+#include <algorithm>
+#include <cassert>
+
+ClusterFs::Allocator::Allocator(Shared &shared, Journal &journal):
+    shared_(shared),
+    journal_(journal)
+{
+}
+
+uint32_t
+ClusterFs::Allocator::reserve() const
+{
+    return std::min<uint32_t>(64, std::max<uint32_t>(2, shared_.geometry.clusterCount / 32));
+}
+
+uint32_t
+ClusterFs::Allocator::ready() const
+{
+    uint32_t n = 0;
+    for (const auto &a: announced_) {
+        if (a.ticket > journal_.written())
+            break;
+        ++n;
+    }
+    return n;
+}
+
+ClusterFs::ClusterNo
+ClusterFs::Allocator::choose() const
+{
+    const auto &free = shared_.catalog.free;
+    switch (shared_.config.layout) {
+    case LayoutPolicy::closest:
+        return free.closest(lastAccess_);
+    case LayoutPolicy::closestWrite:
+        return free.closest(lastChosen_);
+    case LayoutPolicy::overwrite:
+        break;
+    }
+    return free.following(lastChosen_);
+}
+
+void
+ClusterFs::Allocator::poll()
+{
+    auto &catalog = shared_.catalog;
+    while (announced_.size() < reserve() && catalog.free.size() > 0) {
+        const auto c = choose();
+        assert(c != noCluster);
+        lastChosen_ = c;
+        catalog.free.remove(c);
+        catalog.clusters.setState(c, ClusterState::announced);
+        catalog.clusters[c].sequence = shared_.sequence;
+        announced_.push_back({c, journal_.announce(c, shared_.sequence)});
+    }
+}
+
+ClusterFs::ClusterNo
+ClusterFs::Allocator::take()
+{
+    if (announced_.empty() || announced_.front().ticket > journal_.written())
+        return noCluster;
+    const auto c = announced_.front().cluster;
+    announced_.pop_front();
+    assert(shared_.catalog.clusters[c].state == ClusterState::announced);
+    assert(!shared_.catalog.clusters[c].pins);
+    return c;
+}
+
+void
+ClusterFs::Allocator::giveBack(const ClusterNo c)
+{
+    assert(shared_.catalog.clusters[c].state == ClusterState::announced);
+    announced_.push_front({c, 0});
+}

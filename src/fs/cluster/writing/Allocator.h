@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which cluster is written next. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_WRITING_ALLOCATOR_H
+#define SQUID_SRC_FS_CLUSTER_WRITING_ALLOCATOR_H
+
+#include "fs/cluster/recovery/Journal.h"
+
+#include <deque>
+
+namespace ClusterFs {
+
+/// Announces free clusters in the journal before anybody writes to them, and
+/// hands them out. The order is the layout policy's (Hummingbird 3.5).
+class Allocator
+{
+public:
+    Allocator(Shared &, Journal &);
+
+    /// \returns a cluster in state announced that may be written now, or noCluster
+    ClusterNo take();
+
+    /// gives back a cluster that was taken and not written
+    void giveBack(ClusterNo);
+
+    /// keeps enough announced
+    void poll();
+
+    /// how many clusters can still be taken before somebody makes room
+    uint32_t available() const { return static_cast<uint32_t>(announced_.size()) + shared_.catalog.free.size(); }
+    /// how many can be taken now
+    uint32_t ready() const;
+    /// how many should always be available
+    uint32_t reserve() const;
+
+    /// the place that the closest layout measures from
+    void noteAccess(const ClusterNo c) { lastAccess_ = c; }
+
+private:
+    struct Announced {
+        ClusterNo cluster;
+        Journal::Ticket ticket;
+    };
+    ClusterNo choose() const;
+
+    Shared &shared_;
+    Journal &journal_;
+    std::deque<Announced> announced_;
+    ClusterNo lastChosen_ = 0;
+    ClusterNo lastAccess_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Packing. */
+
+#include "fs/cluster/writing/Packer.h"
+
+#include <cassert>
+
+namespace ClusterFs {
+
+/// how many objects that do not fit are passed over before a cluster counts as full
+constexpr unsigned misfitsMost = 64;
+
+struct Packer::Pack {
+    struct Item {
+        StageNo stage;
+        uint64_t id;
+        SlotNo slot;
+        uint32_t offset;
+        uint32_t payload;
+    };
+    ClusterNo cluster = noCluster;
+    Sequence sequence = 0;
+    std::vector<Item> items;
+    size_t parts = 0;
+    uint64_t extents = 0; ///< bytes of all extents
+    BufferPointer buffer;
+    uint32_t end = 0;
+
+    uint64_t sizeWith(const uint64_t extent, const size_t moreParts) const {
+        return roundUp(Directory::BytesFor(items.size() + 1, parts + moreParts), extentAlignment) + extents + extent;
+    }
+};
+
+} // namespace ClusterFs
+
+ClusterFs::Packer::Packer(Shared &shared, Allocator &allocator, ReadCache &cache):
+    shared_(shared),
+    allocator_(allocator),
+    cache_(cache)
+{
+}
+
+void
+ClusterFs::Packer::noteComplete(const StageNo s)
+{
+    arrivals_.push_back({s, shared_.catalog.staging[s].id});
+}
+
+/// the staged object that was completed first, or noStage
+ClusterFs::StageNo
+ClusterFs::Packer::oldestArrival()
+{
+    const auto &staging = shared_.catalog.staging;
+    while (!arrivals_.empty()) {
+        const auto &a = arrivals_.front();
+        const auto &o = staging[a.stage];
+        if (o.id == a.id && (o.state == StageState::complete || o.state == StageState::packing))
+            return o.state == StageState::complete ? a.stage : noStage;
+        arrivals_.pop_front(); // packed or gone
+    }
+    return noStage;
+}
+
+/// the object that must be packed now, or noStage
+ClusterFs::StageNo
+ClusterFs::Packer::due()
+{
+    const auto &staging = shared_.catalog.staging;
+    if (all_ || staging.completeBytes() > staging.bytesLimit() / 2)
+        return staging.leastRecent();
+    const auto oldest = oldestArrival();
+    // half of the window for packing, half for the flush after it
+    const auto most = uint64_t(shared_.config.persist) * 1000000 / 2;
+    if (oldest != noStage && shared_.clock.micros() - staging[oldest].since >= most)
+        return oldest;
+    return noStage;
+}
+
+void
+ClusterFs::Packer::poll()
+{
+    if (!shared_.recovered || shared_.health.level != Health::Level::good)
+        return;
+    while (inFlight_ < inFlightMost) {
+        const auto seed = due();
+        if (seed == noStage || !start(seed))
+            return;
+    }
+}
+
+bool
+ClusterFs::Packer::add(Pack &pack, const StageNo s)
+{
+    const auto &o = shared_.catalog.staging[s];
+    if (o.state != StageState::complete)
+        return false;
+    const auto extent = Catalog::ExtentBytes(o.size);
+    size_t parts = 0;
+    for (auto c = o.firstPart; c != noCluster; c = shared_.catalog.clusters[c].nextPart)
+        ++parts;
+    if (pack.sizeWith(extent, parts) > shared_.geometry.clusterBytes)
+        return false;
+    pack.items.push_back({s, o.id, o.record, 0, o.size});
+    pack.parts += parts;
+    pack.extents += extent;
+    shared_.catalog.staging.startPacking(s);
+    return true;
+}
+
+void
+ClusterFs::Packer::choose(Pack &pack, const StageNo seed)
+{
+    auto &staging = shared_.catalog.staging;
+    std::vector<StageNo> mates;
+    unsigned misfits = 0;
+    auto next = seed;
+    while (next != noStage && misfits < misfitsMost) {
+        mates.clear();
+        if (groupOf)
+            groupOf(next, mates);
+        if (!add(pack, next))
+            ++misfits;
+        for (const auto mate: mates)
+            add(pack, mate);
+        next = staging.leastRecent();
+        // pass over those that did not fit
+        for (unsigned i = 0; i < misfits && next != noStage; ++i)
+            next = staging.moreRecent(next);
+    }
+}
+
+bool
+ClusterFs::Packer::start(const StageNo seed)
+{
+    const auto cluster = allocator_.take();
+    if (cluster == noCluster)
+        return false;
+    const auto pack = std::make_shared<Pack>();
+    pack->cluster = cluster;
+    choose(*pack, seed);
+    assert(!pack->items.empty()); // any staged object fits into an empty cluster
+    pack->sequence = ++shared_.sequence;
+    fillImage(*pack);
+
+    auto &entry = shared_.catalog.clusters[cluster];
+    shared_.catalog.clusters.setState(cluster, ClusterState::writing);
+    entry.sequence = pack->sequence;
+    entry.end = pack->end;
+    entry.written = shared_.wallSeconds();
+    entry.errors = 0;
+    const auto window = cache_.insert(cluster, pack->sequence, pack->buffer, pack->end);
+
+    Io io;
+    io.op = IoOp::write;
+    io.ioClass = IoClass::background;
+    io.offset = shared_.geometry.clusterOffset(cluster);
+    io.size = static_cast<uint32_t>(roundUp(pack->end, shared_.device.alignment()));
+    io.buffer = pack->buffer->data();
+    const auto alive = shared_.alive;
+    io.done = [this, alive, pack, window](const Status status) {
+        if (*alive)
+            written(pack, status);
+    };
+    ++inFlight_;
+    shared_.device.submit(std::move(io));
+    return true;
+}
+
+void
+ClusterFs::Packer::fillImage(Pack &pack)
+{
+    const auto &staging = shared_.catalog.staging;
+    const auto &clusters = shared_.catalog.clusters;
+    Directory front;
+    auto at = static_cast<uint32_t>(roundUp(Directory::BytesFor(pack.items.size(), pack.parts), extentAlignment));
+    const auto size = roundUp(at + pack.extents, Device::bufferAlignment());
+    pack.buffer = std::make_shared<Buffer>(size);
+    char *const image = pack.buffer->data();
+    memset(image, 0, at);
+    for (auto &item: pack.items) {
+        const auto &o = staging[item.stage];
+        item.offset = at;
+        DirectoryEntry e;
+        e.key = o.key;
+        e.offset = at;
+        e.size = o.size;
+        e.info = o.info;
+        e.info.flags &= flagsOfCaller | flagDoubtful;
+        e.heat = static_cast<uint16_t>(o.heat);
+        for (auto c = o.firstPart; c != noCluster; c = clusters[c].nextPart) {
+            front.parts.push_back({c, clusters[c].end - partPayloadAt, clusters[c].sequence});
+            ++e.parts;
+        }
+        Staging::Cursor cursor;
+        const auto copied = staging.copy(item.stage, 0, image + at + ExtentHeader::encodedBytes, o.size, cursor);
+        assert(copied == o.size);
+        ExtentHeader header;
+        header.size = static_cast<uint32_t>(copied);
+        header.sequence = pack.sequence;
+        header.key = o.key;
+        sealExtent(image + at, header, shared_.uuid, pack.cluster, at);
+        const auto end = at + static_cast<uint32_t>(ExtentHeader::encodedBytes) + o.size;
+        at += Catalog::ExtentBytes(o.size);
+        memset(image + end, 0, at - end);
+        front.entries.push_back(e);
+    }
+    pack.end = at;
+    memset(image + at, 0, size - at);
+    front.header.kind = ClusterKind::packed;
+    front.header.number = pack.cluster;
+    front.header.uuid = shared_.uuid;
+    front.header.sequence = pack.sequence;
+    front.header.written = shared_.clock.wallSeconds();
+    front.header.end = pack.end;
+    front.encode(image, size);
+}
+
+void
+ClusterFs::Packer::written(const PackPointer &pack, const Status status)
+{
+    assert(inFlight_ > 0);
+    --inFlight_;
+    shared_.health.writeDone(status, shared_.log);
+    if (status != Status::ok) {
+        failed(pack);
+        return;
+    }
+    auto &catalog = shared_.catalog;
+    catalog.clusters.setState(pack->cluster, ClusterState::packed);
+    catalog.clusters.pushHead(pack->cluster);
+    catalog.clusters[pack->cluster].heat = static_cast<uint32_t>(shared_.sequence);
+    ++shared_.counters.packs;
+    dirty_ = true;
+    for (const auto &item: pack->items) {
+        const auto &o = catalog.staging[item.stage];
+        if (o.id != item.id || o.state != StageState::packing)
+            continue; // deleted while it was being written
+        ++shared_.counters.packedObjects;
+        shared_.counters.packedBytes += item.payload;
+        catalog.place(item.slot, pack->cluster, item.offset, item.payload);
+    }
+    if (!catalog.clusters[pack->cluster].live)
+        catalog.freeCluster(pack->cluster);
+}
+
+/// the device refused the cluster: put it out of use and keep the objects
+void
+ClusterFs::Packer::failed(const PackPointer &pack)
+{
+    auto &catalog = shared_.catalog;
+    ++shared_.counters.writeErrors;
+    ++shared_.counters.quarantined;
+    cache_.forget(pack->cluster);
+    catalog.quarantine(pack->cluster);
+    for (const auto &item: pack->items) {
+        const auto &o = catalog.staging[item.stage];
+        if (o.id == item.id && o.state == StageState::packing)
+            catalog.staging.packingFailed(item.stage);
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From staging to the device, a cluster at a time. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_WRITING_PACKER_H
+#define SQUID_SRC_FS_CLUSTER_WRITING_PACKER_H
+
+#include "fs/cluster/reading/ReadCache.h"
+#include "fs/cluster/writing/Allocator.h"
+
+#include <deque>
+#include <vector>
+
+namespace ClusterFs {
+
+/// The pack files daemon of Hummingbird 3.5. Packs as late as memory and
+/// Config::persist allow: the object used least recently first, then its group
+/// as far as it is staged, then the next, until the cluster is full.
+class Packer
+{
+public:
+    /// names staged objects that belong beside one, most wanted first
+    using GroupOf = std::function<void(StageNo, std::vector<StageNo> &)>;
+
+    Packer(Shared &, Allocator &, ReadCache &);
+
+    /// an object was completed and may be packed
+    void noteComplete(StageNo);
+
+    /// starts what is due
+    void poll();
+
+    /// packs everything from now on, or stops doing so
+    void packAll(const bool all) { all_ = all; }
+
+    /// no pack is under way, and, when packing all, nothing is left
+    bool idle() const { return inFlight_ == 0; }
+
+    /// bytes written since the last flush of the device
+    bool dirty() const { return dirty_; }
+    void flushed() { dirty_ = false; }
+
+    GroupOf groupOf; ///< may be nil
+
+    static constexpr unsigned inFlightMost = 4;
+
+private:
+    struct Pack;
+    using PackPointer = std::shared_ptr<Pack>;
+
+    StageNo due();
+    StageNo oldestArrival();
+    bool start(StageNo seed);
+    void choose(Pack &, StageNo seed);
+    bool add(Pack &, StageNo);
+    void fillImage(Pack &);
+    void written(const PackPointer &, Status);
+    void failed(const PackPointer &);
+
+    Shared &shared_;
+    Allocator &allocator_;
+    ReadCache &cache_;
+    struct Arrival {
+        StageNo stage;
+        uint64_t id;
+    };
+    std::deque<Arrival> arrivals_; ///< completed objects in order of completion
+    unsigned inFlight_ = 0;
+    bool all_ = false;
+    bool dirty_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The state of an object on its way in, shared by its writer and its readers. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_WRITING_WRITINGOBJECT_H
+#define SQUID_SRC_FS_CLUSTER_WRITING_WRITINGOBJECT_H
+
+#include "fs/cluster/base/Memory.h"
+#include "fs/cluster/staging/Staging.h"
+
+#include <memory>
+
+namespace ClusterFs {
+
+/// The front of the object is in staging; when it is large, the rest goes into
+/// parts, the last of which is being filled in memory.
+struct WritingObject {
+    StageNo stage = noStage; ///< the front; noStage once it was given up
+    uint64_t stageId = 0; ///< Staged::id of stage
+    uint64_t frontLimit = 0; ///< bytes that go to staging; the rest goes to parts
+    uint64_t size = 0; ///< bytes taken
+    bool failed = false;
+    bool finished = false;
+    ClusterNo firstPart = noCluster; ///< chained by ClusterEntry::nextPart
+    ClusterNo lastPart = noCluster;
+    uint32_t parts = 0; ///< submitted to the device
+    BufferPointer filling; ///< the part that is being filled, payload at partPayloadAt
+    ClusterNo fillingCluster = noCluster; ///< where it will go
+    uint32_t filled = 0; ///< payload bytes in it
+    unsigned writesInFlight = 0;
+};
+using WritingPointer = std::shared_ptr<WritingObject>;
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the user of a simulated machine does. */
+
+#include "test-suite/simulate/World.h"
+
+#include <algorithm>
+
+using namespace ClusterFs;
+
+void
+Simulate::World::pass(const uint64_t micros)
+{
+    const auto end = clock_.micros() + micros;
+    while (clock_.micros() < end) {
+        engine_->poll();
+        clock_.advance(std::min<uint64_t>(end - clock_.micros(), 50000));
+    }
+    engine_->poll();
+}
+
+void
+Simulate::World::use()
+{
+    const auto steps = 20 + below(400);
+    for (uint64_t i = 0; i < steps; ++i)
+        step();
+}
+
+void
+Simulate::World::step()
+{
+    const auto what = below(100);
+    if (what < 25)
+        beginStore();
+    else if (what < 50)
+        continueStore();
+    else if (what < 65)
+        beginRead();
+    else if (what < 75)
+        continueRead();
+    else if (what < 82)
+        removeOne();
+    else if (what < 87)
+        replaceHead();
+    else if (what < 88)
+        engine_->requestCheckpoint();
+    else if (what < 90)
+        engine_->touch(Oracle::KeyOf(someObject()));
+    else if (what < 99)
+        pass(below(300000));
+    else
+        pass(below(20000000));
+    engine_->poll();
+}
+
+uint64_t
+Simulate::World::someSize()
+{
+    const uint64_t cluster = config_.clusterBytes();
+    switch (below(10)) {
+    case 0:
+        return below(3);
+    case 1:
+        return cluster / 2 + below(cluster);
+    case 2:
+        return cluster - 200 + below(300);
+    case 3:
+        return below(5 * cluster);
+    default:
+        return below(12000);
+    }
+}
+
+void
+Simulate::World::beginStore()
+{
+    if (writing_.size() > 5)
+        return;
+    const auto object = someObject();
+    Writing w;
+    w.object = object;
+    w.known = chance(60);
+    Version plan;
+    plan.size = someSize();
+    ObjectInfo info;
+    info.timestamp = clock_.wallSeconds();
+    info.expires = info.timestamp + static_cast<int64_t>(below(10000));
+    info.lastModified = info.timestamp - static_cast<int64_t>(below(1000000));
+    w.writer = engine_->create(Oracle::KeyOf(object), info, w.known ? static_cast<int64_t>(plan.size) : -1);
+    if (!w.writer)
+        return;
+    auto &v = oracle_.add(object);
+    v.size = plan.size;
+    v.headSize = 0;
+    v.bodyVersion = v.number;
+    w.version = v;
+    writing_.push_back(std::move(w));
+    ++tally_.stores;
+}
+
+void
+Simulate::World::continueStore()
+{
+    if (writing_.empty())
+        return;
+    const auto which = below(writing_.size());
+    auto &w = writing_[which];
+    const bool giveUp = chance(2);
+    const auto pieces = 1 + below(200);
+    bool failed = giveUp;
+    for (uint64_t i = 0; i < pieces && w.writer->size() < w.version.size && !failed; ++i) {
+        char piece[4096];
+        const auto n = std::min<uint64_t>(1 + below(sizeof(piece)), w.version.size - w.writer->size());
+        fill(w.version, w.writer->size(), piece, n);
+        failed = !w.writer->append(piece, n);
+    }
+    if (!failed && chance(20)) { // somebody reads what is there so far
+        const auto reader = engine_->read(*w.writer);
+        char piece[1000];
+        if (reader && w.writer->size()) {
+            const auto offset = below(w.writer->size());
+            const auto n = reader->copy(offset, piece, sizeof(piece));
+            if (n > 0 && !matches(w.version, offset, piece, static_cast<size_t>(n)))
+                broken("wrong bytes of an object that is being written");
+        }
+    }
+    if (!failed && w.writer->size() < w.version.size)
+        return;
+    if (!failed && w.writer->finish() == Status::ok) {
+        oracle_.remove(w.object, clock_.micros());
+        for (auto &v: oracle_.of(w.object)) {
+            if (v.number == w.version.number)
+                v.finished = clock_.micros();
+        }
+        ObjectInfo info;
+        if (honest_ && !engine_->find(Oracle::KeyOf(w.object), info))
+            broken("a stored object is not found");
+    }
+    writing_.erase(writing_.begin() + static_cast<std::ptrdiff_t>(which));
+}
+
+void
+Simulate::World::beginRead()
+{
+    const auto object = someObject();
+    ++tally_.reads;
+    ObjectInfo info;
+    if (!engine_->find(Oracle::KeyOf(object), info))
+        return;
+    const auto v = oracle_.current(object);
+    if (!v && honest_)
+        broken("object " + std::to_string(object) + " is found, but was deleted or never stored");
+    if (!v)
+        return;
+    if (info.size != v->size && honest_)
+        broken("object " + std::to_string(object) + " has the wrong size or version");
+    engine_->touch(Oracle::KeyOf(object));
+    ++tally_.hits;
+    if (reading_.size() < 10 && chance(30)) {
+        Reading r;
+        r.reader = engine_->read(Oracle::KeyOf(object));
+        r.version = *v;
+        if (r.reader)
+            reading_.push_back(std::move(r));
+        return;
+    }
+    readWhole(object, *v);
+}
+
+void
+Simulate::World::readWhole(const uint64_t object, const Version &v)
+{
+    const auto reader = engine_->read(Oracle::KeyOf(object));
+    if (!reader)
+        broken("found, but can't be opened");
+    std::string bytes;
+    if (!fetchAll(*reader, bytes)) {
+        if (honest_)
+            broken("object " + std::to_string(object) + " can't be read on an honest disk");
+        return;
+    }
+    if (matches(v, 0, bytes.data(), bytes.size()) && bytes.size() == v.size)
+        return;
+    // a disk that loses writes may keep an older version in sight, but no other bytes
+    for (const auto &other: oracle_.of(object)) {
+        if (!honest_ && other.size == bytes.size() && matches(other, 0, bytes.data(), bytes.size()))
+            return;
+    }
+    broken("object " + std::to_string(object) + " has wrong bytes");
+}
+
+void
+Simulate::World::continueRead()
+{
+    if (reading_.empty())
+        return;
+    const auto which = below(reading_.size());
+    auto &r = reading_[which];
+    char piece[4096];
+    if (chance(20))
+        r.offset = below(r.version.size + 1);
+    auto n = r.reader->copy(r.offset, piece, sizeof(piece));
+    if (n < 0) {
+        bool done = false;
+        auto status = Status::busy;
+        r.reader->fetch(r.offset, [&](const Status s) {
+            done = true;
+            status = s;
+            if (s == Status::ok)
+                n = r.reader->copy(r.offset, piece, sizeof(piece));
+        });
+        for (unsigned i = 0; !done; ++i) {
+            if (i > 20000)
+                broken("a read is never answered");
+            engine_->poll();
+            if (!done)
+                device_->wait(5);
+        }
+        if (status != Status::ok && honest_)
+            broken("an open object can't be read on an honest disk");
+    }
+    // a reader keeps the version that it opened, whatever happens to the object
+    if (n > 0 && honest_ && !matches(r.version, r.offset, piece, static_cast<size_t>(n)))
+        broken("wrong bytes of an object that is open");
+    if (n > 0)
+        r.offset += static_cast<uint64_t>(n);
+    if (n <= 0 || chance(10))
+        reading_.erase(reading_.begin() + static_cast<std::ptrdiff_t>(which));
+}
+
+void
+Simulate::World::removeOne()
+{
+    const auto object = someObject();
+    engine_->remove(Oracle::KeyOf(object));
+    oracle_.remove(object, clock_.micros());
+    ++tally_.removes;
+    ObjectInfo info;
+    if (engine_->find(Oracle::KeyOf(object), info))
+        broken("a deleted object is found");
+}
+
+void
+Simulate::World::replaceHead()
+{
+    const auto object = someObject();
+    const auto v = oracle_.current(object);
+    ObjectInfo info;
+    if (!v || !engine_->find(Oracle::KeyOf(object), info) || info.size != v->size)
+        return;
+    const auto old = *v;
+    auto &fresh = oracle_.add(object);
+    const auto number = fresh.number;
+    const auto oldHead = below(std::min<uint64_t>(old.size, 2000) + 1);
+    if (oldHead < old.headSize) { // keep the arithmetic of who wrote what simple
+        return;
+    }
+    fresh.headVersion = number;
+    fresh.headSize = below(2000);
+    fresh.bodyVersion = old.bodyVersion;
+    fresh.bodySkip = old.bodySkip + oldHead - old.headSize;
+    fresh.size = fresh.headSize + old.size - oldHead;
+    const auto version = fresh;
+    std::string head(version.headSize, '\0');
+    fill(version, 0, &head[0], head.size());
+    auto status = Status::busy;
+    bool done = false;
+    info.timestamp = clock_.wallSeconds();
+    engine_->replaceHead(Oracle::KeyOf(object), static_cast<uint32_t>(oldHead), head, info, [&](const Status s) {
+        done = true;
+        status = s;
+    });
+    for (unsigned i = 0; !done; ++i) {
+        if (i > 20000)
+            broken("a head update is never answered");
+        engine_->poll();
+        if (!done)
+            device_->wait(5);
+    }
+    if (status != Status::ok)
+        return;
+    ++tally_.headUpdates;
+    oracle_.remove(object, clock_.micros());
+    for (auto &each: oracle_.of(object)) {
+        if (each.number == number)
+            each.finished = clock_.micros();
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* simulate: the engine on a simulated disk and clock, driven by seeds. */
+
+#include "test-suite/simulate/World.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace {
+
+struct Arguments {
+    Simulate::Plan plan;
+    uint64_t worlds = 1; ///< seeds in a row
+    bool valid = true;
+};
+
+bool
+number(const char *text, uint64_t &value)
+{
+    char *end = nullptr;
+    value = strtoull(text, &end, 10);
+    return *text && !*end && *text != '-';
+}
+
+Arguments
+parse(const int argc, char **argv)
+{
+    Arguments a;
+    for (int i = 1; i < argc; ++i) {
+        const std::string name = argv[i];
+        uint64_t value = 0;
+        if (name == "--verbose")
+            a.plan.verbose = true;
+        else if (i + 1 >= argc || !number(argv[++i], value))
+            a.valid = false;
+        else if (name == "--seed")
+            a.plan.seed = value;
+        else if (name == "--cycles")
+            a.plan.cycles = static_cast<unsigned>(value);
+        else if (name == "--worlds")
+            a.worlds = value;
+        else
+            a.valid = false;
+    }
+    return a;
+}
+
+void
+print(const Simulate::Tally &t)
+{
+    std::cout << t.stores << " stores, " << t.reads << " reads, " << t.hits << " hits, " << t.removes << " deletes, "
+              << t.headUpdates << " head updates, " << t.evictions << " evictions, " << t.faults << " faults, "
+              << t.closes << " clean stops, " << t.kills << " kills, " << t.cuts << " power cuts, "
+              << t.scans << " scans, " << t.reformats << " reformats\n";
+}
+
+void
+add(Simulate::Tally &sum, const Simulate::Tally &t)
+{
+    sum.stores += t.stores;
+    sum.reads += t.reads;
+    sum.hits += t.hits;
+    sum.removes += t.removes;
+    sum.headUpdates += t.headUpdates;
+    sum.kills += t.kills;
+    sum.cuts += t.cuts;
+    sum.closes += t.closes;
+    sum.scans += t.scans;
+    sum.faults += t.faults;
+    sum.evictions += t.evictions;
+    sum.reformats += t.reformats;
+}
+
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+    auto a = parse(argc, argv);
+    if (!a.valid) {
+        std::cerr << "usage: simulate [--seed N] [--worlds N] [--cycles N] [--verbose]\n"
+                  "  runs that many worlds, from that seed on, of that many runs of the engine each\n";
+        return 2;
+    }
+    Simulate::Tally sum;
+    uint64_t passed = 0;
+    uint64_t failed = 0;
+    for (uint64_t i = 0; i < a.worlds; ++i) {
+        auto plan = a.plan;
+        plan.seed += i;
+        try {
+            Simulate::World world(plan);
+            world.run();
+            add(sum, world.tally());
+            ++passed;
+        } catch (const Simulate::Broken &e) {
+            std::cerr << "BROKEN: " << e.what() << "\n  again: simulate --seed " << plan.seed
+                      << " --cycles " << plan.cycles << " --verbose\n";
+            ++failed;
+        }
+    }
+    print(sum);
+    std::cout << "simulate: " << passed << " passed, " << failed << " failed\n";
+    return failed ? 1 : 0;
+}

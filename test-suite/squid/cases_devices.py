@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Block devices, devices that are missing, and devices that fail."""
+
+import os
+
+from testlib import stores
+from testlib.processes import wait_for
+from testlib.suite import case
+
+MB = 1 << 20
+LIVELY = "cluster-size=256 staging=16 read-cache=16 persist=1"
+
+
+def objects(t, name, count, size=40000):
+    return [t.url(f"{name}{n}", size=size + n) for n in range(count)]
+
+
+@case(only="clusterfs", needs=("loop",), quick=True)
+def on_a_block_device(t):
+    """The whole device, without a size: hits after restart and after kill -9."""
+    loop = t.loop(128)
+    squid = t.running(f"cache_dir clusterfs {loop.path} {LIVELY}")
+    urls = objects(t, "object", 200) + [t.url("huge", size=20 * MB)]
+    t.fetch_all(squid, urls)
+    squid.restart()
+    for url in urls:
+        t.hit(squid, url)
+    more = objects(t, "more", 50)
+    t.fetch_all(squid, more)
+    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.kill().start()
+    for url in urls + more:
+        t.hit(squid, url)
+    squid.stop().create().start()
+    for url in urls:
+        t.hit(squid, url)
+
+
+@case(only="clusterfs", needs=("loop",))
+def size_differs_from_the_device(t):
+    """A size that is not the device's is worth a warning, and nothing worse."""
+    loop = t.loop(96)
+    for size in (64, 128):
+        squid = t.squid(f"cache_dir clusterfs {loop.path} {size} {LIVELY}", folder=f"squid{size}").create().start()
+        assert squid.cache_log.lines(f"WARNING.*{size} MB.*96 MB"), squid.tail()
+        urls = objects(t, f"object{size}", 60, 300000)
+        t.fetch_all(squid, urls)
+        for url in urls:
+            t.hit(squid, url)
+        squid.stop()
+
+
+@case(only=("clusterfs",), quick=True)
+def missing_at_start(t):
+    """No device: one message that names it; everything is served from the origin."""
+    t.allow("clusterfs")
+    for number, path in enumerate((t.dir / "nothing-here.img", "/dev/clusterfs-none", t.dir / "no" / "folder.img")):
+        squid = t.squid(stores.cache_dir("clusterfs", path, 64), folder=f"squid{number}").start(wait=False)
+        squid.wait_ready()
+        urls = objects(t, f"o{number}", 20)
+        t.fetch_all(squid, urls)
+        t.fetch_all(squid, urls)
+        assert t.origin.count(urls[0]) == 2
+        lines = squid.cache_log.lines(str(path))
+        assert 1 <= len(lines) <= 3, f"{len(lines)} lines about {path}:\n" + "\n".join(lines)
+        squid.mgr("clusterfs")
+        squid.mgr("storedir")
+        squid.stop()
+
+
+def serves_without_cache(t, squid, urls):
+    """Squid still runs, every response is right, and the log is not flooded."""
+    for _ in range(2):
+        t.fetch_all(squid, urls)
+    assert squid.process.poll() is None
+    lines = squid.cache_log.lines("clusterfs", squid.started_at)
+    assert 1 <= len(lines) <= 60, f"{len(lines)} lines about clusterfs:\n" + "\n".join(lines[:80])
+    for page in ("clusterfs", "storedir", "config", "info"):
+        squid.mgr(page)
+
+
+@case(only="clusterfs", quick=True)
+def file_shrinks_under_squid(t):
+    """The image is cut while Squid uses it: reads fail, Squid goes on."""
+    t.allow("clusterfs")
+    squid = t.running(megabytes=64, options="cluster-size=256 staging=2 read-cache=2 persist=1")
+    urls = objects(t, "object", 400, 60000)
+    t.fetch_all(squid, urls)
+    os.truncate(t.image(), 3 * MB)
+    # A body may break off where its later pieces cannot be read, but it is never wrong.
+    for url in urls:
+        reply = squid.client.get(url)
+        reply.check_prefix()
+        assert not reply.complete or reply.check()
+    serves_without_cache(t, squid, objects(t, "new", 300, 60000))
+    squid.stop()
+
+
+@case(only="clusterfs", needs=("loop",))
+def device_shrinks_under_squid(t):
+    """The device loses most of its capacity: reads and writes fail."""
+    t.allow("clusterfs")
+    loop = t.loop(128)
+    squid = t.running(f"cache_dir clusterfs {loop.path} cluster-size=256 staging=2 read-cache=2 persist=1")
+    urls = objects(t, "object", 500, 60000)
+    t.fetch_all(squid, urls)
+    loop.shrink(2 * MB)
+    for url in urls:
+        reply = squid.client.get(url)
+        reply.check_prefix()
+        assert not reply.complete or reply.check()
+    serves_without_cache(t, squid, objects(t, "new", 300, 60000))
+    squid.stop()
+
+
+@case(only="clusterfs", needs=("loop", "mount"))
+def writes_fail(t):
+    """A device whose backing store is full: every further write is an I/O error."""
+    t.allow("clusterfs")
+    tiny = t.tiny_file_system(12)
+    loop = t.loop(256, tiny.path / "disk")
+    squid = t.running(f"cache_dir clusterfs {loop.path} cluster-size=256 staging=2 read-cache=2 persist=1")
+    serves_without_cache(t, squid, objects(t, "object", 400, 90000))
+    values = squid.values()
+    assert values.number("write errors") > 0, values.text
+    squid.stop()
+    squid.start(wait=False)
+    squid.wait_ready()
+    t.fetch_all(squid, objects(t, "object", 100, 90000))
+
+
+@case(only="clusterfs", needs=("loop",))
+def device_taken_away_and_back(t):
+    """Stopped with a device, started without it, started with it again: the content is still there."""
+    t.allow("clusterfs")
+    loop = t.loop(128)
+    line = f"cache_dir clusterfs {loop.path} {LIVELY}"
+    squid = t.running(line)
+    urls = objects(t, "object", 100)
+    t.fetch_all(squid, urls)
+    squid.stop()
+    squid.configure(f"cache_dir clusterfs {loop.path}-gone {LIVELY}")
+    squid.start(wait=False)
+    squid.wait_ready()
+    t.fetch_all(squid, urls[:10])
+    squid.stop()
+    squid.configure(line)
+    squid.start()
+    for url in urls:
+        t.hit(squid, url)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Objects that must go, or change: PURGE, unsafe methods, revalidation."""
+
+from testlib.processes import wait_for
+from testlib.stores import ROCK_PURGE, ROCK_UPDATE, UFS_304
+from testlib.suite import HITS, around_restart, case
+
+MB = 1 << 20
+
+
+@case(quick=True, known=ROCK_PURGE)
+def purge(t):
+    squid = t.running()
+    urls = [t.url(f"object{n}", size=n * 3001) for n in range(30)] + [t.url("large", size=3 * MB)]
+    for url in urls:
+        t.store_object(squid, url)
+    for url in urls[::2]:
+        assert squid.client.request(url, method="PURGE").status == 200
+    assert squid.client.request(t.url("never"), method="PURGE").status == 404
+    for _ in around_restart(squid):
+        for number, url in enumerate(urls):
+            if number % 2:
+                t.hit(squid, url)
+            else:
+                assert squid.client.cached(url) is None, f"{url}: purged, but still there"
+    for url in urls[::2]:
+        t.origin.change(url)
+        t.miss(squid, url, version=1)
+        t.settle(squid, url)
+        t.hit(squid, url, version=1)
+
+
+@case(only="clusterfs")
+def purge_then_kill(t):
+    """Once the delete has reached the log, a crash does not bring the object back."""
+    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=1 delete-time=1")
+    urls = [t.url(f"object{n}", size=20000) for n in range(20)]
+    for url in urls:
+        t.store_object(squid, url)
+    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    for url in urls[::2]:
+        assert squid.client.request(url, method="PURGE").status == 200
+    wait_for(lambda: squid.values().number("deletes not logged yet") == 0, "the delete log")
+    squid.kill().start()
+    for number, url in enumerate(urls):
+        if number % 2:
+            t.hit(squid, url)
+        else:
+            assert squid.client.cached(url) is None, f"{url}: purged, but back after the crash"
+
+
+@case(quick=True)
+def unsafe_methods(t):
+    squid = t.running()
+    for method in ("POST", "PUT", "DELETE"):
+        target = t.url(f"target-{method}", size=5000)
+        other = t.url(f"other-{method}", size=6000)
+        third = t.url(f"third-{method}", size=7000)
+        form = t.url(f"form-{method}", location=t.origin.path(other), clocation=t.origin.path(third))
+        for url in (target, other, third):
+            t.store_object(squid, url)
+        reply = squid.client.request(target, method=method, body=b"x=1")
+        assert reply.status == 200
+        assert squid.client.cached(target) is None, f"{method}: its own URL is still cached"
+        assert squid.client.request(form, method=method, body=b"x=1").status == 200
+        assert squid.client.cached(other) is None, f"{method}: Location is still cached"
+        assert squid.client.cached(third) is None, f"{method}: Content-Location is still cached"
+        t.origin.change(target)
+        t.miss(squid, target, version=1)
+
+
+@case(quick=True, known=UFS_304 | ROCK_UPDATE)
+def revalidated_headers_are_kept(t):
+    """The headers of a 304 are on every later hit, and after a restart; small and large objects."""
+    squid = t.running()
+    urls = [t.url("object", size=size, **how) for size in (0, 3000, 4096, 100000, 300000, 3 * MB, 20 * MB)
+            for how in ({}, {"chunked": 1})]
+    for url in urls:
+        t.origin.set_headers(url, X_Stamp="old", X_Gone="yes")
+        t.store_object(squid, url)
+    for stamp in ("new" + "w" * 3000, "third"):
+        for url in urls:
+            t.origin.set_headers(url, X_Stamp=stamp, Cache_Control="max-age=7200")
+            reply = squid.client.get(url, Cache_Control="max-age=0").check()
+            assert squid.result(reply) == "TCP_REFRESH_UNMODIFIED", f"{url}: {squid.result(reply)}"
+            assert reply.headers["X-Stamp"] == stamp
+        for _ in around_restart(squid):
+            for url in urls:
+                wait_for(lambda u=url, s=stamp: squid.client.get(u).check().headers["X-Stamp"] == s,
+                         f"{url}: the new header on a hit", 5)
+                assert t.hit(squid, url).headers["Cache-Control"] == "max-age=7200"
+    assert all(t.origin.count(url, "304") == 2 for url in urls)
+
+
+@case(known=UFS_304 | ROCK_UPDATE)
+def revalidated_expiry_is_kept(t):
+    """A stale object that a 304 made fresh is served without asking again."""
+    squid = t.running("refresh_pattern . 0 0% 0")
+    url = t.url("object", size=50000)
+    t.origin.set_headers(url, Cache_Control="max-age=0")
+    t.miss(squid, url)
+    t.origin.set_headers(url, Cache_Control="max-age=5000")
+    reply = squid.client.get(url).check()
+    assert squid.result(reply) == "TCP_REFRESH_UNMODIFIED", squid.result(reply)
+    wait_for(lambda: squid.result(squid.client.get(url).check()) in HITS, "a hit", 5)
+    squid.restart()
+    asked = t.origin.count(url)
+    t.hit(squid, url)
+    assert t.origin.count(url) == asked
+
+
+@case(known=ROCK_UPDATE)
+def changed_at_origin(t):
+    squid = t.running()
+    urls = [t.url("object", size=size) for size in (1000, 50000, 2 * MB)]
+    for url in urls:
+        t.store_object(squid, url)
+        t.origin.change(url)
+        reply = squid.client.get(url, Cache_Control="max-age=0").check(version=1)
+        assert squid.result(reply) == "TCP_REFRESH_MODIFIED", squid.result(reply)
+        t.settle(squid, url)
+        t.hit(squid, url, version=1)
+        t.origin.change(url)
+        squid.client.get(url, Cache_Control="no-cache").check(version=2)
+        t.settle(squid, url)
+        t.hit(squid, url, version=2)
+    squid.restart()
+    for url in urls:
+        t.hit(squid, url, version=2)
+
+
+@case()
+def revalidation_while_reading(t):
+    """A reader of the old object is not disturbed when its headers are replaced."""
+    squid = t.running()
+    url = t.url("film", size=20 * MB)
+    t.origin.set_headers(url, X_Stamp="old")
+    t.store_object(squid, url)
+    fetch = squid.client.open(url)
+    begin = fetch.read(100000)
+    t.origin.set_headers(url, X_Stamp="n" * 5000)
+    reply = squid.client.get(url, Cache_Control="max-age=0").check()
+    assert squid.result(reply) == "TCP_REFRESH_UNMODIFIED", squid.result(reply)
+    fetch.finish(begin).check()
+    t.hit(squid, url)
+
+
+@case(only="clusterfs")
+def revalidated_then_killed(t):
+    """A header update that was packed is there after a crash; before that, old or new, never a mixture."""
+    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=1")
+    urls = [t.url("object", size=size) for size in (3000, 100000, 3 * MB)]
+    for url in urls:
+        t.origin.set_headers(url, X_Stamp="old")
+        t.store_object(squid, url)
+    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    for url in urls:
+        t.origin.set_headers(url, X_Stamp="new" * 300)
+        squid.client.get(url, Cache_Control="max-age=0").check()
+    squid.kill().start()
+    for reply in [squid.client.cached(url) for url in urls]:
+        assert reply is None or reply.check().headers["X-Stamp"] in ("old", "new" * 300)
+    for url in urls:
+        squid.client.get(url, Cache_Control="max-age=0").check()
+        assert t.hit(squid, url).headers["X-Stamp"] == "new" * 300
+    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.kill().start()
+    for url in urls:
+        assert t.hit(squid, url).headers["X-Stamp"] == "new" * 300

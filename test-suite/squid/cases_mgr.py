@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cache manager's pages."""
+
+from testlib.processes import wait_for
+from testlib.stores import ROCK_INDEX
+from testlib.suite import Skip, around_restart, case
+
+
+@case(only="clusterfs", quick=True)
+def clusterfs_page(t):
+    """Sane values before, during and after use."""
+    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=1")
+    values = squid.values()
+    assert values.number("objects") == 0, values.text
+    assert str(t.image()) in values.text, values.text
+    urls = [t.url(f"object{n}", size=30000) for n in range(50)]
+    t.fetch_all(squid, urls)
+    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    values = squid.values()
+    assert values.number("objects") == 50, values.text
+    squid.restart()
+    t.fetch_all(squid, urls)
+    values = squid.values()
+    assert values.number("objects") == 50, values.text
+    for page in ("clusterfs", "storedir", "info", "counters", "store_io", "io", "filedescriptors", "events", "mem"):
+        assert squid.mgr(page).strip(), f"mgr:{page} is empty"
+
+
+@case(quick=True, known=ROCK_INDEX)
+def storedir_page(t):
+    squid = t.running()
+    urls = [t.url(f"object{n}", size=30000) for n in range(50)]
+    t.fetch_all(squid, urls)
+    for url in urls:
+        t.settle(squid, url)
+    values = squid.values("storedir")
+    assert str(t.image()) in values.text, values.text
+    assert 1000 <= values.number("current store swap size") <= 128 * 1024, values.text
+    assert values.number("maximum swap size") == 128 * 1024, values.text
+    assert values.number("store entries") >= 50 or t.store in ("rock", "clusterfs"), values.text
+
+
+@case(only=("clusterfs", "ufs"))
+def objects_page(t):
+    """mgr:objects lists what is stored (for clusterfs with list=on)."""
+    # With the default of 16 KB, Squid never finishes a longer page, whatever the store.
+    squid = t.running("read_ahead_gap 16 MB",
+                      options=t.by_store("", clusterfs="cluster-size=256 staging=16 read-cache=16 list=on"))
+    urls = [t.url(f"object{n}", size=3000) for n in range(30)]
+    t.fetch_all(squid, urls)
+    for _ in around_restart(squid):
+        page = squid.mgr("objects")
+        stored = page.count("Swap Dir 0,")
+        assert stored == 30, f"{stored} objects on the page:\n{page[:2000]}"
+
+
+@case(only=("clusterfs", "ufs"))
+def store_digest(t):
+    """The digest that peers fetch knows our objects (for clusterfs with list=on)."""
+    squid = t.running("digest_rebuild_period 1 second", "digest_rewrite_period 1 second",
+                      options=t.by_store("", clusterfs="cluster-size=256 staging=16 read-cache=16 list=on"))
+    if "--enable-cache-digests" not in squid.command("-v").stdout:
+        raise Skip("this Squid is built without --enable-cache-digests")
+    t.fetch_all(squid, [t.url(f"object{n}", size=3000) for n in range(30)])
+
+    def entries():
+        values = squid.values("store_digest")
+        return "entries" in values and values.number("entries") >= 30
+
+    wait_for(entries, "30 entries in the store digest", 30)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cache_dir options: what is taken, what is refused and how, what they do."""
+
+import time
+
+from testlib.processes import wait_for
+from testlib.suite import around_restart, case
+
+BAD = (
+    ("cluster-size=3", "cluster-size"), ("cluster-size=300", "cluster-size"), ("cluster-size=0", "cluster-size"),
+    ("cluster-size=99999999", "cluster-size"), ("cluster-size=1M", "cluster-size"), ("cluster-size=", "cluster-size"),
+    ("cluster-size=-1", "cluster-size"), ("cluster-size=16 staging=0", "staging"), ("staging=banana", "staging"),
+    ("cluster-size=16384 staging=4", "staging"), ("cluster-size=16384 staging=64 read-cache=4", "read-cache"),
+    ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
+    ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
+    ("replacement=heap", "replacement"), ("replacement=", "replacement"), ("layout=random", "layout"),
+    ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
+    ("depth=1000", "depth"), ("list=maybe", "list"), ("clustersize=64", "clustersize"), ("nonsense", "nonsense"),
+    ("min-size=abc", "min-size"), ("max-size=-3", "max-size"),
+)
+
+GOOD = (
+    "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
+    "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
+    "replacement=fifo", "layout=closest", "layout=closest-write", "layout=overwrite", "file-lifetime=3600",
+    "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
+    "max-size=100000", "object-size=64",
+)
+
+
+@case(only="clusterfs", quick=True)
+def bad_options(t):
+    """squid -k parse refuses each, naming option and value."""
+    t.allow("FATAL", "BUG")
+    squid = t.squid()
+    wrong = []
+    for options, name in BAD:
+        squid.configure(t.cache_dir(64, options))
+        done = squid.command("-k", "parse")
+        value = next(o for o in options.split() if o.startswith(name)).partition("=")[2]
+        if done.returncode == 0:
+            wrong.append(f"{options}: accepted")
+        elif name not in done.stdout or value not in done.stdout:
+            wrong.append(f"{options}: message does not name both: {done.stdout.strip()[-300:]}")
+    for line in ("cache_dir clusterfs", f"cache_dir clusterfs {t.image()} -5", f"cache_dir clusterfs {t.image()} 12x"):
+        squid.configure(line)
+        if squid.command("-k", "parse").returncode == 0:
+            wrong.append(f"{line}: accepted")
+    assert not wrong, "\n".join(wrong)
+
+
+@case(only="clusterfs", quick=True)
+def good_options(t):
+    """Each is taken and shown by mgr:config."""
+    squid = t.squid()
+    for options in GOOD:
+        squid.configure(t.cache_dir(64, options))
+        done = squid.command("-k", "parse")
+        assert done.returncode == 0, f"{options}: {done.stdout}"
+    # What stands at its default need not be shown; these do not.
+    shown = ("cluster-size=64 staging=8 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
+             "replacement=fifo layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
+             "min-size=10 max-size=100000")
+    squid.configure(t.cache_dir(64, shown))
+    squid.create().start()
+    line = next(line for line in squid.mgr("config").splitlines() if line.startswith("cache_dir"))
+    assert line.split()[:3] == ["cache_dir", "clusterfs", str(t.image())], line
+    for option in shown.split():
+        assert option in line.split(), f"{option} is not in: {line}"
+    squid.configure(line)
+    assert squid.command("-k", "parse").returncode == 0, "mgr:config shows a line that squid.conf does not take"
+
+
+@case(only=("clusterfs", "ufs", "rock"))
+def no_store(t):
+    """no-store: what is there is served, nothing is added."""
+    squid = t.running()
+    old, new = t.url("old", size=40000), t.url("new", size=40000)
+    t.store_object(squid, old)
+    squid.stop()
+    squid.configure(t.cache_dir(options="no-store" + t.by_store(
+        "", clusterfs=" cluster-size=256 staging=16 read-cache=16")))
+    squid.start()
+    for _ in around_restart(squid):
+        t.hit(squid, old)
+        t.miss(squid, new)
+
+
+@case(only="clusterfs")
+def two_workers_are_refused(t):
+    """Until several workers can share one, a clear message names the directive."""
+    t.allow("FATAL", "clusterfs", "workers")
+    squid = t.squid("workers 2")
+    done = squid.command("-k", "parse")
+    said = done.stdout
+    if done.returncode == 0:
+        done = squid.command("--foreground", timeout=60)
+        said += done.stdout + squid.cache_log.text()
+    assert done.returncode != 0, said
+    assert "workers" in said and "clusterfs" in said, said
+
+
+@case(only="clusterfs", quick=True)
+def second_squid_on_one_image(t):
+    """The second one says so and serves without the cache; the first is not disturbed."""
+    t.allow("clusterfs")
+    first = t.running()
+    urls = [t.url(f"object{n}", size=20000 + n) for n in range(20)]
+    t.fetch_all(first, urls)
+    second = t.squid(folder="second").start(wait=False)
+    second.wait_ready()
+    t.fetch_all(second, urls)
+    assert second.cache_log.lines("clusterfs.*(in use|lock|another|busy)"), second.tail()
+    again = second.create_unchecked("-N")
+    assert again.returncode != 0 or not second.cache_log.lines("formatted"), "-z formatted an image in use"
+    second.stop()
+    for url in urls:
+        t.hit(first, url)
+    first.restart()
+    for url in urls:
+        t.hit(first, url)
+
+
+@case(only="clusterfs")
+def file_lifetime(t):
+    """An object is gone when its time is over, from memory and from disk."""
+    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 file-lifetime=2 persist=1")
+    urls = [t.url(f"object{n}", size=30000) for n in range(10)]
+    t.fetch_all(squid, urls)
+    begin = time.monotonic()
+    wait_for(lambda: not t.survivors(squid, urls), "the end of the objects' lifetime", 30, pause=0.2)
+    assert time.monotonic() - begin > 0.5
+    for url in urls:
+        t.miss(squid, url)
+    squid.configure(t.cache_dir(options="cluster-size=256 staging=16 read-cache=16 persist=1"))
+    squid.restart()
+    t.survivors(squid, urls)
+
+
+@case(only="clusterfs")
+def cluster_lifetime(t):
+    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 cluster-lifetime=2 persist=1")
+    urls = [t.url(f"object{n}", size=30000) for n in range(10)]
+    t.fetch_all(squid, urls)
+    wait_for(lambda: not t.survivors(squid, urls), "the end of the clusters' lifetime", 30, pause=0.2)
+    t.fetch_all(squid, urls)
+
+
+@case(only="clusterfs")
+def each_policy(t):
+    """Replacement and layout policies in every combination, through replacement and a restart."""
+    for number, (replacement, layout) in enumerate(
+            (r, l) for r in ("lru", "fifo") for l in ("closest", "closest-write", "overwrite")):
+        line = t.cache_dir(32, f"cluster-size=64 staging=2 read-cache=2 replacement={replacement} layout={layout}",
+                           name=f"cache{number}")
+        squid = t.running(line, folder=f"squid{number}")
+        urls = [t.url(f"{replacement}-{layout}-{n}", size=(n * 7919) % 90000) for n in range(1200)]
+        t.fetch_all(squid, urls)
+        assert len(t.survivors(squid, urls[-100:])) >= 90, f"{replacement} {layout}: the newest objects are gone"
+        squid.restart()
+        assert len(t.survivors(squid, urls[-100:])) >= 90, f"{replacement} {layout}: lost by a restart"
+        squid.stop()

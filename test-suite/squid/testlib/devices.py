@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Loop devices and small file systems for tests; root only. Each is removed by close()."""
+
+import os
+import pathlib
+import shutil
+
+from .processes import give_to_squid, run
+
+
+def tool(name):
+    """The path of a system program; None where it is not installed."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+
+
+def _checked(*command):
+    done = run(*command)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.stdout}"
+    return done.stdout.strip()
+
+
+def can_loop():
+    """Why loop devices cannot be used here; None where they can."""
+    if os.geteuid() != 0:
+        return "loop devices need root"
+    if not tool("losetup"):
+        return "losetup is not installed"
+    if not pathlib.Path("/dev/loop-control").exists():
+        return "the kernel has no loop devices"
+    return None
+
+
+class Loop:
+    """A loop device over a file, owned by Squid's user."""
+
+    def __init__(self, path):
+        self.backing = pathlib.Path(path)
+        self.path = _checked(tool("losetup"), "--find", "--show", path)
+        give_to_squid(self.path)
+
+    def shrink(self, size):
+        """Cuts the file and tells the kernel: what lies behind can no longer be read or written."""
+        os.truncate(self.backing, size)
+        _checked(tool("losetup"), "--set-capacity", self.path)
+
+    def close(self):
+        if self.path:
+            _checked(tool("losetup"), "--detach", self.path)
+            if os.geteuid() == 0:
+                os.chown(self.path, 0, 0)
+        self.path = None
+
+
+class TinyFileSystem:
+    """A tmpfs of few megabytes: a sparse file on it fails to be written once it is full."""
+
+    def __init__(self, folder, megabytes):
+        self.path = pathlib.Path(folder)
+        self.path.mkdir()
+        _checked(tool("mount"), "-t", "tmpfs", "-o", f"size={megabytes}m,mode=755", "tmpfs", self.path)
+
+    def close(self):
+        _checked(tool("umount"), self.path)
+
+
+class Mount:
+    """A mounted device."""
+
+    def __init__(self, device, folder):
+        self.path = pathlib.Path(folder)
+        self.path.mkdir()
+        _checked(tool("mount"), device, self.path)
+
+    def close(self):
+        _checked(tool("umount"), self.path)
+
+
+def sparse_file(path, size):
+    with open(path, "wb") as file:
+        file.truncate(size)
+    give_to_squid(path)
+    return pathlib.Path(path)
+
+
+def make_ext4(path):
+    _checked(tool("mkfs.ext4"), "-q", "-F", path)
+
+
+def make_swap(path):
+    _checked(tool("mkswap"), path)
+
+
+def make_partition_table(path):
+    """An MBR with one Linux partition, written by hand so that no partitioning tool is needed."""
+    entry = bytes([0x80, 0, 2, 0, 0x83, 0xfe, 0xff, 0xff]) + (2048).to_bytes(4, "little") + (8192).to_bytes(4, "little")
+    with open(path, "r+b") as device:
+        device.seek(440)
+        device.write(bytes.fromhex("1badc0de0000") + entry + bytes(48) + b"\x55\xaa")
