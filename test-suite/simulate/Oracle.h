@@ -21,6 +21,7 @@ struct Version {
     uint64_t bodyVersion = 0; ///< whose bytes the others are
     uint64_t bodySkip = 0; ///< bytes of that version's body that came before
     uint64_t finished = 0; ///< when it was complete, microseconds; 0 = never
+    bool lost = false; ///< a start did not find it: a crash or a replacement took it
     uint64_t removed = 0; ///< when it was deleted or replaced, microseconds; 0 = not
 };
 

@@ -110,10 +110,10 @@ Simulate::World::stop()
 {
     writing_.clear();
     reading_.clear();
-    const auto &counters = engine_->stats().counters;
+    const auto counters = engine_->stats().counters;
     everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
     tally_.evictions += counters.evictedObjects;
-    afterClean_ = false;
+    afterClean_ = afterCut_ = false;
     const auto how = below(3);
     if (how == 0) {
         const auto status = engine_->close(600000);
@@ -125,9 +125,14 @@ Simulate::World::stop()
         ++tally_.kills;
     } else {
         device_->cut();
+        afterCut_ = true;
         ++tally_.cuts;
     }
     crashed_ = clock_.micros();
+    say("packed " + std::to_string(counters.packs) + ", evicted " + std::to_string(counters.evictedClusters) + " clusters, " +
+        std::to_string(counters.evictedObjects) + " objects, carried " + std::to_string(counters.carriedObjects) +
+        ", corrupt " + std::to_string(counters.corrupt) + ", errors " + std::to_string(counters.readErrors) + " " +
+        std::to_string(counters.writeErrors) + ", objects " + std::to_string(engine_->objectCount()));
     say(how == 0 ? "closed" : how == 1 ? "killed" : "power cut");
     engine_.reset();
     for (const auto fault: {Fault::error, Fault::flip, Fault::rot, Fault::torn, Fault::lost, Fault::misdirected})
@@ -153,9 +158,8 @@ Simulate::World::verifyAll()
 {
     for (const auto &object: oracle_.all()) {
         auto &versions = oracle_.of(object.first);
-        const auto found = verifyOne(object.first, versions);
-        if (honest_)
-            checkDurable(versions, found, object.first);
+        if (!verifyOne(object.first, versions))
+            checkDurable(versions, object.first);
     }
 }
 
@@ -171,7 +175,11 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
         broken("object " + std::to_string(object) + " is found but can't be opened");
     std::string bytes;
     if (!fetchAll(*reader, bytes)) {
-        if (honest_)
+        // a cut may leave half of a cluster, which stays until it is written over
+        bool torn = afterCut_;
+        for (const auto &v: versions)
+            torn = torn || v.lost;
+        if (honest_ && !torn)
             broken("object " + std::to_string(object) + " can't be read on an honest disk");
         return false;
     }
@@ -189,7 +197,7 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
         const auto number = v->number;
         for (auto &other: versions) {
             if (other.number == number)
-                other.removed = 0;
+                other.removed = 0, other.lost = false;
             else if (!other.removed)
                 other.removed = clock_.micros();
         }
@@ -200,15 +208,14 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
 
 /// an object that was complete long enough must have survived, unless room was made
 void
-Simulate::World::checkDurable(const std::vector<Version> &versions, const bool found, const uint64_t object)
+Simulate::World::checkDurable(std::vector<Version> &versions, const uint64_t object)
 {
-    if (found || everEvicted_ || versions.empty())
-        return;
-    for (const auto &v: versions) {
-        if (!v.finished || v.removed)
+    for (auto &v: versions) {
+        if (!v.finished || v.removed || v.lost)
             continue;
+        v.lost = true;
         const auto window = uint64_t(config_.persist) * 1000000 + slackMicros;
-        if (afterClean_ || v.finished + window < crashed_)
+        if (honest_ && !everEvicted_ && (afterClean_ || v.finished + window < crashed_))
             broken("object " + std::to_string(object) + ", version " + std::to_string(v.number) + " completed at " +
                    std::to_string(v.finished / 1000) + " ms is lost");
     }

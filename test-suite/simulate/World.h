@@ -78,7 +78,7 @@ private:
     void step();
     void verifyAll();
     bool verifyOne(uint64_t object, std::vector<Version> &);
-    void checkDurable(const std::vector<Version> &, bool found, uint64_t object);
+    void checkDurable(std::vector<Version> &, uint64_t object);
 
     void beginStore();
     void continueStore();
@@ -112,6 +112,7 @@ private:
     uint64_t objects_ = 0; ///< different keys
     uint64_t crashed_ = 0; ///< when the last run ended
     bool afterClean_ = false;
+    bool afterCut_ = false;
     bool everEvicted_ = false; ///< then a missing object proves nothing
     bool scanned_ = false; ///< then deleted objects may be back, marked as doubtful
     Tally tally_;

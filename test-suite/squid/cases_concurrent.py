@@ -39,6 +39,27 @@ def join_a_download(t):
         t.hit(squid, url)
 
 
+@case(quick=True)
+def join_a_download_that_is_not_kept(t):
+    """The object outgrows max-size while two clients read it: what they get is whole, or seen to be cut."""
+    squid = t.running(options=f"max-size={3 * MB}" + t.by_store(
+        "", clusterfs=" cluster-size=256 staging=16 read-cache=16"))
+    for number in range(6):
+        gate = f"gate{number}"
+        url = t.url(f"film{number}", size=6 * MB, gate=gate, gateat=MB * (2 + number % 2) - 1000 * number, chunked=1)
+        first = squid.client.open(url)
+        begin = first.read(MB)
+        t.origin.gate(gate).wait_reached()
+        second = squid.client.open(url)
+        early = b"" if t.store == "rock" else second.read(MB - 50000)
+        t.origin.gate(gate).open()
+        for reply in (second.finish(early), first.finish(begin)):
+            reply.check_prefix()
+            assert not reply.complete or reply.check()
+        assert squid.client.cached(url) is None
+        t.miss(squid, url)
+
+
 @case()
 def many_join_a_download(t):
     squid = t.running("client_db off")

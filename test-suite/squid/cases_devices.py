@@ -37,17 +37,30 @@ def on_a_block_device(t):
 
 
 @case(only="clusterfs", needs=("loop",))
-def size_differs_from_the_device(t):
-    """A size that is not the device's is worth a warning, and nothing worse."""
+def part_of_a_block_device(t):
+    """A size given to squid -z is kept to; another one later, or one too large, is worth a warning."""
     loop = t.loop(96)
-    for size in (64, 128):
-        squid = t.squid(f"cache_dir clusterfs {loop.path} {size} {LIVELY}", folder=f"squid{size}").create().start()
-        assert squid.cache_log.lines(f"WARNING.*{size} MB.*96 MB"), squid.tail()
-        urls = objects(t, f"object{size}", 60, 300000)
-        t.fetch_all(squid, urls)
-        for url in urls:
-            t.hit(squid, url)
-        squid.stop()
+    squid = t.squid(f"cache_dir clusterfs {loop.path} 64 {LIVELY}").create()
+    with open(loop.path, "r+b") as device:
+        device.seek(64 * MB)
+        device.write(b"not ours" * 2048)
+    squid.start()
+    t.fetch_all(squid, objects(t, "object", 300, 400000))
+    squid.stop()
+    with open(loop.path, "rb") as device:
+        device.seek(64 * MB)
+        assert device.read(16384) == b"not ours" * 2048, "Squid wrote behind the size it was given"
+    squid.configure(f"cache_dir clusterfs {loop.path} 80 {LIVELY}")
+    squid.start()
+    assert squid.cache_log.lines(r"WARNING.*\b80 MB.*\b64\b"), squid.tail()
+    t.fetch_all(squid, objects(t, "object", 10))
+    squid.stop()
+    other = t.loop(32, "other")
+    squid.configure(f"cache_dir clusterfs {other.path} 128 {LIVELY}")
+    squid.create()
+    assert squid.cache_log.lines(r"WARNING.*\b128 MB.*\b32\b"), squid.tail()
+    squid.start()
+    t.fetch_all(squid, objects(t, "object", 10))
 
 
 @case(only=("clusterfs",), quick=True)

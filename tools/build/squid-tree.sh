@@ -99,6 +99,11 @@ configureIn() {
         CXXFLAGS="${CXXFLAGS:--O2 -Wno-error=deprecated-declarations}" "${flags[@]}"
 }
 
+# how many files of the module there are to compile
+sourceCount() {
+    find "$moduleDir" -name '*.cc' | wc -l
+}
+
 # make in a tree, with progress; ends the script with the errors if it fails
 compile() {
     local label=$1 tree=$2 total=$3
@@ -117,11 +122,11 @@ buildSeries() {
     configureTree "$series" "$tree"
     updateModule "$tree"
     if [ -e "$tree/.installed" ]; then
-        compile "Squid $series" "$tree/src/fs" 50
+        compile "Squid $series" "$tree/src/fs" "$(sourceCount)"
         compile "Squid $series" "$tree/src" 1 squid
     else
         say "compiling Squid $series (-j$jobs; the first time takes some minutes)"
-        compile "Squid $series" "$tree" 510
+        compile "Squid $series" "$tree" $((510 + $(sourceCount)))
         quietly "$tree.log" make -C "$tree" install
         touch "$tree/.installed"
     fi
@@ -147,7 +152,7 @@ buildSanitized() {
         find "$tree/src/fs/cluster" -name '*.o' -o -name '*.lo' | xargs rm
     fi
     updateModule "$tree"
-    compile "Squid 7 with sanitizers" "$tree/src/fs" 50 CXXFLAGS="$flags"
+    compile "Squid 7 with sanitizers" "$tree/src/fs" "$(sourceCount)" CXXFLAGS="$flags"
     compile "Squid 7 with sanitizers" "$tree/src" 1 squid CXXFLAGS="$flags" \
         LDFLAGS="-fsanitize=address,undefined $(sanitizerDefaults "$tree")"
     # the rest of the installation is that of Squid 7

@@ -12,9 +12,10 @@ ClusterFs::ReportStats(StoreEntry * const e)
 {
     SwapDir::ForEach([e](const SwapDir &dir) {
         storeAppendPrintf(e, "cache_dir #%d: %s %s\n", dir.index, dir.type(), dir.path);
-        storeAppendPrintf(e, "state: %s\n", dir.stateText().c_str());
         const auto report = dir.report();
-        if (!report.empty()) // can be longer than a formatting buffer
+        if (report.empty())
+            storeAppendPrintf(e, "state: %s\n", dir.stateText().c_str());
+        else // may be longer than a formatting buffer
             e->append(report.data(), static_cast<int>(report.size()));
         storeAppendPrintf(e, "\n");
     });

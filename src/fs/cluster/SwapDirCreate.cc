@@ -9,6 +9,7 @@
 #include "SquidConfig.h"
 #include "tools.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/random.h>
@@ -115,7 +116,13 @@ ClusterFs::SwapDir::formatBlank(std::string &error) const
     if (!device)
         return;
 
-    const auto status = Engine::Format(*device, config, seed, error, sizeMb_ << 20);
+    const auto available = device->size();
+    const auto wanted = sizeMb_ ? sizeMb_ << 20 : available;
+    if (wanted >> 20 != available >> 20) {
+        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " is configured with " << sizeMb_ <<
+               " MB, but has " << (available >> 20) << " MB" << (wanted < available ? "; the rest stays unused" : ""));
+    }
+    const auto status = Engine::Format(*device, config, seed, error, std::min(wanted, available));
     if (status == Status::ok)
         debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " was formatted");
     else if (error.empty())

@@ -108,9 +108,11 @@ ClusterFs::SwapDir::open(std::string &error)
         return status;
 
     max_size = engine_->superblock()->geometry.deviceBytes;
-    if (sizeMb_ && sizeMb_ != max_size >> 20) {
-        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was formatted with " << (max_size >> 20) <<
-               " MB, not with " << sizeMb_ << ". It stays like that until it is formatted anew");
+    const auto formattedMb = max_size >> 20;
+    if (sizeMb_ && sizeMb_ != formattedMb) {
+        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " is configured with " << sizeMb_ <<
+               " MB, but was formatted with " << formattedMb << " of " << (device_->size() >> 20) <<
+               " MB. This can't change without formatting it anew");
     }
     fs.blksize = static_cast<int>(device_->alignment());
     return status;
@@ -165,7 +167,7 @@ ClusterFs::SwapDir::noteRebuild()
         if (engine_->state() == EngineState::recovering) {
             const auto found = engine_->objectCount();
             const auto part = engine_->recoveryProgress();
-            if (part > 0.0)
+            if (found > 0 && part > 0.0)
                 storeRebuildProgress(index, ToInt(static_cast<uint64_t>(static_cast<double>(found) / part)), ToInt(found));
             return;
         }

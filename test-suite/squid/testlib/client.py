@@ -9,7 +9,7 @@ from . import content
 from .origin import Origin, Recipe
 
 _ids = itertools.count(1)
-TIMEOUT = 120
+TIMEOUT = 60
 BROKEN = (http.client.HTTPException, ConnectionError, TimeoutError)
 
 

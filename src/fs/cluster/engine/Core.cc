@@ -57,6 +57,7 @@ void
 ClusterFs::Core::poll()
 {
     shared.device.poll();
+    cache.poll();
     // only what is there now: what these add waits for the next turn
     for (auto n = shared.later.size(); n > 0; --n) {
         const auto call = std::move(shared.later.front());
@@ -94,7 +95,7 @@ void
 ClusterFs::Core::flushWhenDue()
 {
     const auto now = shared.clock.micros();
-    if (flushing_ || !packer.dirty() || now < nextFlush_)
+    if (flushing_ || !(evictor.wantsFlush() || (packer.dirty() && now >= nextFlush_)))
         return;
     nextFlush_ = now + uint64_t(shared.config.persist) * 1000000 / 2;
     packer.flushed();
@@ -103,11 +104,13 @@ ClusterFs::Core::flushWhenDue()
     io.op = IoOp::flush;
     io.ioClass = IoClass::background;
     const auto alive = shared.alive;
-    io.done = [this, alive](const Status status) {
+    const auto settled = evictor.takeSettled();
+    io.done = [this, alive, settled](const Status status) {
         if (!*alive)
             return;
         flushing_ = false;
         shared.health.writeDone(status, shared.log);
+        evictor.flushed(settled); // after a failed flush, too: the space is needed
     };
     shared.device.submit(std::move(io));
 }
@@ -119,7 +122,7 @@ ClusterFs::Core::pollUntil(const std::function<bool()> &condition, const uint64_
         if (shared.clock.micros() >= deadline || shared.health.level != Health::Level::good)
             return false;
         poll();
-        if (!condition() && !shared.device.idle())
+        if (!condition())
             shared.device.wait(10);
     }
     return true;
@@ -217,7 +220,7 @@ ClusterFs::Core::create(const Key &key, const ObjectInfo &info, const int64_t ex
         return nullptr;
     }
     const auto front = writers.frontOf(expectedSize);
-    const auto promised = expectedSize > 0 ? std::min<uint64_t>(static_cast<uint64_t>(expectedSize), front) : 0;
+    const auto promised = expectedSize > 0 ? Staging::MemoryOf(std::min<uint64_t>(static_cast<uint64_t>(expectedSize), front)) : 0;
     if (!staging.promise(promised)) {
         ++shared.counters.refused;
         return nullptr;

@@ -51,9 +51,8 @@ ClusterFs::Engine::Format(Device &device, const Config &config, const uint64_t s
     // what was there before must not be taken for ours, nor for somebody else's
     Buffer zeros(superblockSpacing);
     memset(zeros.data(), 0, zeros.size());
-    const auto end = roundDown(device.size(), superblockSpacing);
     auto status = Status::ok;
-    for (const auto at: {uint64_t(0), superblockSpacing, end - superblockSpacing}) {
+    for (const auto at: {uint64_t(0), superblockSpacing, device.size() - superblockSpacing}) {
         if (status == Status::ok)
             status = doAndWait(device, IoOp::write, at, zeros.data(), superblockSpacing, formatMilliseconds);
     }

@@ -73,7 +73,21 @@ ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint
     c.first = slot;
     ++c.live;
     c.liveBytes += ExtentBytes(payload);
+    dropStaged(stage);
+}
+
+/// an object leaves staging, for the device or for good
+void
+ClusterFs::Catalog::dropStaged(const StageNo stage)
+{
+    const auto origin = staging[stage].origin;
     staging.drop(stage);
+    if (origin == noCluster)
+        return;
+    assert(clusters[origin].carried > 0);
+    --clusters[origin].carried;
+    if (onSettled)
+        onSettled(origin);
 }
 
 ClusterFs::SlotNo
@@ -112,14 +126,15 @@ ClusterFs::Catalog::erase(const SlotNo slot)
     const auto parts = r.parted() ? r.size : noCluster;
     index.unlink(slot);
     if (r.staged()) {
-        staging.drop(static_cast<StageNo>(r.place));
+        const auto stage = static_cast<StageNo>(r.place);
         index.release(slot);
+        dropStaged(stage);
     } else {
         auto &c = clusters[r.cluster];
         assert(c.live > 0 && c.liveBytes >= ExtentBytes(payload));
         --c.live;
         c.liveBytes -= ExtentBytes(payload);
-        if (!c.live && c.state == ClusterState::packed && !holdEmpty)
+        if (!c.live && c.state == ClusterState::packed && !c.carried && !holdEmpty)
             freeCluster(r.cluster);
     }
     if (parts != noCluster)

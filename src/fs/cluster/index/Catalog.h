@@ -33,6 +33,10 @@ public:
     /// must not free it.
     bool holdEmpty = false;
 
+    /// A carried object is safe elsewhere, or gone: its origin is needed once
+    /// less. Called with the origin.
+    std::function<void(ClusterNo)> onSettled;
+
     /// index record of a completed staged object; the caller has erased older ones
     /// \returns noSlot when the index is full
     SlotNo addStaged(StageNo);
@@ -83,6 +87,7 @@ public:
     uint64_t liveBytes() const { return liveBytes_; } ///< stored bytes of all objects
 
 private:
+    void dropStaged(StageNo);
     void finishDraining(ClusterNo first);
 
     uint64_t liveBytes_ = 0;

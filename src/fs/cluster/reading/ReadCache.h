@@ -51,6 +51,9 @@ public:
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
 
+    /// starts reads that waited for memory which others have given back
+    void poll() { startDeferred(); }
+
     /// adds bytes that were just written or are on their way to the device
     /// \returns the window: it stays in memory while the pointer is held
     WindowPointer insert(ClusterNo, Sequence, BufferPointer, uint32_t size);

@@ -141,15 +141,24 @@ ClusterFs::Checkpointer::writeObjects()
     for (size_t looked = 0; nextSlot_ < catalog.index.slotsTouched() && looked < 4 * most && chunk.objectRecords.size() < most; ++looked) {
         const auto slot = static_cast<SlotNo>(nextSlot_++);
         const auto &r = catalog.index[slot];
-        if (r.cluster >= shared_.geometry.clusterCount || r.dead())
-            continue; // unused or staged
-        if (catalog.clusters[r.cluster].sequence >= from_)
+        if (r.cluster == noCluster || r.dead())
+            continue; // unused
+        // a carried object still is where it came from
+        Record where = r;
+        if (r.staged()) {
+            const auto &staged = catalog.staging[r.place];
+            where.cluster = staged.origin;
+            where.setPlace(staged.originOffset, staged.heat);
+        }
+        if (where.cluster == noCluster)
+            continue; // only staged: within the promised loss
+        if (catalog.clusters[where.cluster].sequence >= from_)
             continue; // the journal leads to it
         Checkpoint::ObjectRecord record;
         record.bucket = catalog.index.bucketOfSlot(slot);
         record.tag = r.tag;
-        record.cluster = r.cluster;
-        record.place = r.place;
+        record.cluster = where.cluster;
+        record.place = where.place;
         record.size = r.size;
         record.timestamp = r.timestamp;
         record.packed = r.packed();

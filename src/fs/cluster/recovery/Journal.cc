@@ -57,6 +57,8 @@ ClusterFs::Journal::add(const JournalRecord &record)
         overflowed_ = true;
         return;
     }
+    if (pending_.empty())
+        oldest_ = shared_.clock.micros();
     pending_.push_back(record);
 }
 
@@ -67,8 +69,7 @@ ClusterFs::Journal::removal(const Key &key, const Sequence sequence)
     record.kind = JournalRecord::Kind::removal;
     record.key = key;
     record.sequence = sequence;
-    if (!pendingRemovals_++)
-        oldestRemoval_ = shared_.clock.micros();
+    ++pendingRemovals_;
     ++shared_.counters.journalDeletes;
     add(record);
 }
@@ -101,8 +102,7 @@ ClusterFs::Journal::due() const
         return false;
     if (hurry_ || waited_ || pendingRemovals_ >= shared_.config.deleteCount)
         return true;
-    return pendingRemovals_ &&
-           shared_.clock.micros() - oldestRemoval_ >= uint64_t(shared_.config.deleteTime) * 1000000;
+    return shared_.clock.micros() - oldest_ >= uint64_t(shared_.config.deleteTime) * 1000000;
 }
 
 void
@@ -182,7 +182,7 @@ ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flu
     failures_ = 0;
     written_ = upTo;
     if (!pending_.empty())
-        oldestRemoval_ = shared_.clock.micros();
+        oldest_ = shared_.clock.micros();
     if (!flush)
         return;
     Io io;

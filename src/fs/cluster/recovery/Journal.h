@@ -61,7 +61,7 @@ private:
     Shared &shared_;
     std::deque<JournalRecord> pending_;
     uint64_t pendingRemovals_ = 0;
-    uint64_t oldestRemoval_ = 0; ///< Clock::micros() when the oldest pending one came
+    uint64_t oldest_ = 0; ///< Clock::micros() when the oldest pending record came
     uint64_t checkpoint_ = ~uint64_t(0); ///< none yet
     uint32_t nextBlock_ = 0;
     Ticket issued_ = 0;

@@ -49,6 +49,8 @@ void
 ClusterFs::Recovery::start()
 {
     startedAt_ = shared_.clock.micros();
+    // deletes from now on must cover clusters written since that superblock
+    shared_.sequence += sequenceGap;
     shared_.catalog.holdEmpty = true;
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();

@@ -25,6 +25,13 @@ ClusterFs::Evictor::Evictor(Shared &shared, Allocator &allocator, ReadCache &cac
     allocator_(allocator),
     cache_(cache)
 {
+    shared_.catalog.onSettled = [this](const ClusterNo c) { settled(c); };
+}
+
+bool
+ClusterFs::Evictor::isLeaving(const ClusterNo c) const
+{
+    return std::find(leaving_.begin(), leaving_.end(), c) != leaving_.end();
 }
 
 void
@@ -57,12 +64,16 @@ ClusterFs::Evictor::expired(const SlotNo slot) const
 }
 
 bool
-ClusterFs::Evictor::short_() const
+ClusterFs::Evictor::isShort() const
 {
     const auto &index = shared_.catalog.index;
-    return needSlots_ || index.used() + index.capacity() / 64 > index.capacity() ||
-           allocator_.available() + inFlight_ + shared_.catalog.clusters.inState(ClusterState::draining) <
-           allocator_.reserve() * 2;
+    if (needSlots_ || index.used() + index.capacity() / 64 > index.capacity())
+        return true;
+    // a scan may find unknown ones free; draining ones may wait for slow readers;
+    // what is leaving may wait for a cluster to be packed into, so that it counts
+    // only while there are some
+    const auto sure = allocator_.available() + shared_.catalog.clusters.inState(ClusterState::unknown);
+    return sure < allocator_.reserve() || sure + leaving_.size() < allocator_.reserve() * 2;
 }
 
 void
@@ -75,7 +86,7 @@ ClusterFs::Evictor::poll()
         sweep();
     }
     // each round frees a cluster or starts a read, so this ends
-    while (inFlight_ < inFlightMost && short_()) {
+    while (isShort()) {
         const auto c = victim();
         needSlots_ = false;
         if (c == noCluster || !evict(c))
@@ -94,7 +105,7 @@ ClusterFs::Evictor::victim()
         for (uint32_t i = 0; i < clusters.count(); ++i) {
             cyclic_ = (cyclic_ + 1) % clusters.count();
             if (clusters[cyclic_].state == ClusterState::packed &&
-                    std::find(leaving_.begin(), leaving_.end(), cyclic_) == leaving_.end())
+                    !isLeaving(cyclic_))
                 return cyclic_;
         }
         return noCluster;
@@ -110,7 +121,7 @@ ClusterFs::Evictor::sparse()
         const auto c = sparse_.back();
         sparse_.pop_back();
         if (clusters[c].state == ClusterState::packed && clusters[c].liveBytes < shared_.geometry.clusterBytes / 4 &&
-                std::find(leaving_.begin(), leaving_.end(), c) == leaving_.end())
+                !isLeaving(c))
             return c;
     }
     return noCluster;
@@ -126,7 +137,7 @@ ClusterFs::Evictor::worstOfTail() const
     const auto looks = shared_.config.replacement == ReplacementPolicy::lru ? tailCandidates : 1;
     unsigned looked = 0;
     for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
-        if (std::find(leaving_.begin(), leaving_.end(), c) != leaving_.end())
+        if (isLeaving(c))
             continue;
         ++looked;
         const auto bytes = wantedBytes(c, nullptr, false);
@@ -174,7 +185,8 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     const auto &counters = shared_.counters;
     const bool affordable = compact || (counters.carriedBytes + bytes) * 5 <= counters.packedBytes + shared_.geometry.clusterBytes;
     const bool room = bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
-    if (list.empty() || !affordable || !room || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
+    const bool waiting = leaving_.size() >= leavingMost; // never let room depend on packing alone
+    if (list.empty() || !affordable || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
         finish(c);
         return true;
     }
@@ -187,19 +199,20 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     const auto sequence = entry.sequence;
     const auto size = to - from;
     leaving_.push_back(c);
-    ++inFlight_;
     const auto alive = shared_.alive;
     const auto arrived = [this, alive, c, sequence, from, size, list](const Status status) {
         if (!*alive)
             return;
-        --inFlight_;
-        leaving_.erase(std::find(leaving_.begin(), leaving_.end(), c));
-        const auto &now = shared_.catalog.clusters[c];
-        if (now.state != ClusterState::packed || now.sequence != sequence)
+        auto &now = shared_.catalog.clusters[c];
+        if (now.state != ClusterState::packed || now.sequence != sequence) {
+            leaving_.erase(std::find(leaving_.begin(), leaving_.end(), c));
             return; // deletes have emptied it meanwhile
+        }
+        ++now.carried; // so that it stays until we are through
         if (status == Status::ok)
             carry(c, list);
-        finish(c);
+        --now.carried;
+        settled(c);
     };
     if (cache_.find(c, sequence, from, size))
         shared_.later.push_back([arrived] { arrived(Status::ok); });
@@ -223,8 +236,6 @@ ClusterFs::Evictor::carry(const ClusterNo c, const std::vector<Wanted> &list)
             ++shared_.counters.carriedObjects;
             shared_.counters.carriedBytes += w.payload;
         }
-        if (shared_.catalog.clusters[c].state != ClusterState::packed)
-            return; // that was the last object
     }
 }
 
@@ -243,6 +254,8 @@ ClusterFs::Evictor::carryOne(const ClusterNo c, const Wanted &w, const Window &w
         ++shared_.counters.corrupt;
         return false;
     }
+    if (Staging::MemoryOf(w.payload) > catalog.staging.bytesFree())
+        return false; // promised to writers meanwhile
     auto info = catalog.info(w.slot);
     const auto stage = catalog.staging.open(header.key, info);
     if (stage == noStage)
@@ -264,9 +277,49 @@ ClusterFs::Evictor::carryOne(const ClusterNo c, const Wanted &w, const Window &w
         catalog.staging.drop(stage);
         return false;
     }
+    staged.origin = c;
+    staged.originOffset = w.offset;
+    ++catalog.clusters[c].carried;
     catalog.staging.complete(stage, shared_.clock.micros());
     onComplete(stage);
     return true;
+}
+
+/// Carried objects count as safe only where they are packed again, and the
+/// device was flushed: until then their old cluster stays, so that a crash
+/// loses none of them.
+void
+ClusterFs::Evictor::settled(const ClusterNo c)
+{
+    if (shared_.catalog.clusters[c].carried)
+        return;
+    if (isLeaving(c) && std::find(settled_.begin(), settled_.end(), c) == settled_.end())
+        settled_.push_back(c);
+}
+
+bool
+ClusterFs::Evictor::wantsFlush() const
+{
+    return settled_.size() >= leavingMost / 2 || (!settled_.empty() && allocator_.available() < allocator_.reserve());
+}
+
+std::vector<ClusterFs::ClusterNo>
+ClusterFs::Evictor::takeSettled()
+{
+    std::vector<ClusterNo> taken;
+    taken.swap(settled_);
+    return taken;
+}
+
+void
+ClusterFs::Evictor::flushed(const std::vector<ClusterNo> &list)
+{
+    for (const auto c: list) {
+        const auto found = std::find(leaving_.begin(), leaving_.end(), c);
+        assert(found != leaving_.end());
+        leaving_.erase(found);
+        finish(c);
+    }
 }
 
 void
@@ -296,7 +349,7 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
 {
     auto &catalog = shared_.catalog;
     auto &entry = catalog.clusters[c];
-    if (std::find(leaving_.begin(), leaving_.end(), c) != leaving_.end())
+    if (isLeaving(c))
         return;
     const auto lifetime = shared_.config.clusterLifetime;
     if (lifetime && int64_t(entry.written) + lifetime < shared_.clock.wallSeconds()) {

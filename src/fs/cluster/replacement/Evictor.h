@@ -35,7 +35,14 @@ public:
 
     std::function<void(StageNo)> onComplete; ///< an object was staged again
 
-    static constexpr unsigned inFlightMost = 2;
+    /// A flush of the device would let clusters go.
+    bool wantsFlush() const;
+    /// clusters whose carried objects were written before now
+    std::vector<ClusterNo> takeSettled();
+    /// a flush that began after takeSettled() is done
+    void flushed(const std::vector<ClusterNo> &);
+
+    static constexpr unsigned leavingMost = 8; ///< clusters that are being carried from
 
 private:
     struct Wanted {
@@ -44,7 +51,7 @@ private:
         uint32_t offset;
         uint32_t payload;
     };
-    bool short_() const;
+    bool isShort() const;
     ClusterNo victim();
     ClusterNo sparse();
     ClusterNo worstOfTail() const;
@@ -53,6 +60,8 @@ private:
     bool evict(ClusterNo);
     void carry(ClusterNo, const std::vector<Wanted> &);
     bool carryOne(ClusterNo, const Wanted &, const Window &);
+    bool isLeaving(ClusterNo) const;
+    void settled(ClusterNo);
     void finish(ClusterNo);
     void sweep();
     void sweepCluster(ClusterNo);
@@ -60,13 +69,13 @@ private:
     Shared &shared_;
     Allocator &allocator_;
     ReadCache &cache_;
-    unsigned inFlight_ = 0;
     bool needSlots_ = false;
     ClusterNo hand_ = 0; ///< of the sweep
     ClusterNo cyclic_ = 0; ///< next victim of the overwrite layout
     uint64_t nextSweep_ = 0; ///< Clock::micros()
     std::vector<ClusterNo> sparse_; ///< candidates that the sweep found
-    std::vector<ClusterNo> leaving_; ///< evictions under way
+    std::vector<ClusterNo> leaving_; ///< clusters being read for carrying, or waiting for carried objects to be safe elsewhere
+    std::vector<ClusterNo> settled_; ///< those of leaving_ that only wait for a flush
 };
 
 } // namespace ClusterFs

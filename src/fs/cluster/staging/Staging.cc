@@ -40,7 +40,7 @@ ClusterFs::Staging::open(const Key &key, const ObjectInfo &info)
     o.record = noSlot;
     o.firstChunk = o.lastChunk = noChunk;
     o.previous = o.next = noStage;
-    o.firstPart = noCluster;
+    o.firstPart = o.origin = noCluster;
     o.state = StageState::writing;
     ++objects_;
     return s;
@@ -196,7 +196,7 @@ ClusterFs::Staging::link(const StageNo s)
     else
         tail_ = s;
     head_ = s;
-    completeBytes_ += o.size;
+    completeBytes_ += MemoryOf(o.size);
 }
 
 void
@@ -212,8 +212,8 @@ ClusterFs::Staging::unlink(const StageNo s)
     else
         tail_ = o.previous;
     o.previous = o.next = noStage;
-    assert(completeBytes_ >= o.size);
-    completeBytes_ -= o.size;
+    assert(completeBytes_ >= MemoryOf(o.size));
+    completeBytes_ -= MemoryOf(o.size);
 }
 
 void

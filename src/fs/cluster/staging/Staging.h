@@ -34,6 +34,8 @@ struct Staged {
     StageNo previous; ///< neighbour in the list of complete objects
     StageNo next;
     ClusterNo firstPart; ///< where a large object goes on, or noCluster
+    ClusterNo origin; ///< the cluster that still holds it, while it is being carried; or noCluster
+    uint32_t originOffset; ///< of its extent there
     uint32_t heat; ///< replacement bits to give to the index when packed
     StageState state;
 };
@@ -91,7 +93,9 @@ public:
     uint64_t bytesUsed() const { return usedChunks_ * uint64_t(chunkBytes); }
     uint64_t bytesLimit() const { return chunkCount_ * uint64_t(chunkBytes); }
     uint64_t bytesFree() const; ///< neither used nor promised
-    uint64_t completeBytes() const { return completeBytes_; } ///< of objects that could be packed now
+    uint64_t completeBytes() const { return completeBytes_; } ///< memory of objects that could be packed now
+    /// memory that an object of that size takes
+    static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
     uint32_t objects() const { return objects_; }
 
 private:

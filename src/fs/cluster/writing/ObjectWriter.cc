@@ -6,6 +6,12 @@
 #include <algorithm>
 #include <cassert>
 
+namespace ClusterFs {
+namespace {
+constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
+} // namespace
+} // namespace ClusterFs
+
 ClusterFs::WriterGroup::WriterGroup(Shared &s, Allocator &a, ReadCache &c):
     shared(s),
     allocator(a),
@@ -38,8 +44,9 @@ ClusterFs::WriterGroup::frontOf(const int64_t expectedSize) const
     if (expectedSize < 0)
         return whole / 2;
     const auto size = static_cast<uint64_t>(expectedSize);
-    if (size <= whole)
-        return whole;
+    // it may turn out larger than expected: leave room for references to parts
+    if (size + spareReferences * PartReference::encodedBytes <= whole)
+        return std::max(size, whole / 2);
     // full parts and what is left over as the front, so that no space is lost
     const auto parts = size / shared.partCapacity();
     const auto left = size % shared.partCapacity();
@@ -125,6 +132,8 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
     if (object_->size < object_->frontLimit) {
         const auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
         const auto kept = std::min(n, promised_); // a promise turns into use
+        if (n > kept && Staging::MemoryOf(n - kept) > staging.bytesFree())
+            return fail(); // the rest is promised to others
         staging.unpromise(kept);
         promised_ -= kept;
         if (!staging.append(object_->stage, from, n))
@@ -167,6 +176,9 @@ ClusterFs::ObjectWriter::submitPart()
     const auto bytes = partPayloadAt + o.filled;
     if (shared.health.level != Health::Level::good || group_.bytesInFlight + bytes > group_.bytesInFlightMost())
         return false;
+    // the references to all parts must fit beside the front
+    if (o.frontLimit + (uint64_t(o.parts) + 1) * PartReference::encodedBytes > shared.extentCapacity())
+        return false;
     const auto c = group_.allocator.take();
     if (c == noCluster)
         return false;
@@ -194,10 +206,12 @@ ClusterFs::ObjectWriter::submitPart()
     entry.written = shared.wallSeconds();
     entry.nextPart = noCluster;
     entry.first = noSlot;
-    if (o.lastPart == noCluster)
+    if (o.lastPart == noCluster) {
         o.firstPart = c;
-    else
+        pinParts();
+    } else {
         catalog.clusters[o.lastPart].nextPart = c;
+    }
     o.lastPart = c;
     ++o.parts;
     ++o.writesInFlight;
@@ -228,6 +242,20 @@ ClusterFs::ObjectWriter::submitPart()
     o.filling.reset();
     o.filled = 0;
     return true;
+}
+
+/// readers of the unfinished object may come to the parts long after it was deleted
+void
+ClusterFs::ObjectWriter::pinParts()
+{
+    auto &catalog = group_.shared.catalog;
+    const auto first = object_->firstPart;
+    const auto alive = engineAlive_;
+    catalog.pin(first);
+    object_->partsPin = std::shared_ptr<void>(nullptr, [&catalog, first, alive](void *) {
+        if (*alive)
+            catalog.unpin(first);
+    });
 }
 
 /// a part is on the device, or failed to get there

@@ -57,6 +57,7 @@ public:
 private:
     bool appendToPart(const char *, size_t);
     bool submitPart();
+    void pinParts();
     static void PartDone(WriterGroup &, const WritingPointer &, ClusterNo, Status);
     bool fail();
     void giveUp();

@@ -66,7 +66,10 @@ ClusterFs::StageNo
 ClusterFs::Packer::due()
 {
     const auto &staging = shared_.catalog.staging;
-    if (all_ || staging.completeBytes() > staging.bytesLimit() / 2)
+    // a full index: only objects in clusters can make room there
+    const auto &index = shared_.catalog.index;
+    const bool slotsAreRare = index.used() + index.capacity() / 128 > index.capacity();
+    if (all_ || slotsAreRare || staging.completeBytes() > staging.bytesLimit() / 2)
         return staging.leastRecent();
     const auto oldest = oldestArrival();
     // half of the window for packing, half for the flush after it

@@ -22,6 +22,7 @@ struct WritingObject {
     bool finished = false;
     ClusterNo firstPart = noCluster; ///< chained by ClusterEntry::nextPart
     ClusterNo lastPart = noCluster;
+    std::shared_ptr<void> partsPin; ///< keeps the parts while somebody holds this object
     uint32_t parts = 0; ///< submitted to the device
     BufferPointer filling; ///< the part that is being filled, payload at partPayloadAt
     ClusterNo fillingCluster = noCluster; ///< where it will go

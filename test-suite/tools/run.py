@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of the clusterfs tool: images that the tool itself makes, filled through the engine by
+clusterfs-fill, damaged byte by byte, and what the tool says of them."""
+
+import argparse
+import importlib
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+
+import toolkit  # noqa: E402
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tool", metavar="PATH", default=TOP / "clusterfs", help="the program to test")
+    parser.add_argument("--fill", metavar="PATH", default=TOP / "clusterfs-fill", help="the program that fills images")
+    parser.add_argument("--only", metavar="NAME", help="only cases whose name contains NAME")
+    parser.add_argument("--fuzz", metavar="N", type=int, default=40, help="damaged images of each kind (default 40)")
+    parser.add_argument("--seed", type=int, default=1, help="for the damage (default 1)")
+    parser.add_argument("--keep", action="store_true", help="keep the folders of cases that passed, too")
+    return parser.parse_args()
+
+
+def run_case(case, folder, args):
+    """Returns a verdict and what to show below it."""
+    folder.mkdir()
+    try:
+        case.function(toolkit.Test(folder, args))
+    except toolkit.Skip as reason:
+        return "skip", str(reason)
+    except Exception:  # pylint: disable=broad-except -- any failure is a finding
+        return "FAIL", traceback.format_exc()
+    if not args.keep:
+        shutil.rmtree(folder, ignore_errors=True)
+    return "ok", ""
+
+
+def main():
+    args = arguments()
+    for program in (args.tool, args.fill):
+        if not os.access(program, os.X_OK):
+            sys.exit(f"{program} is not a program: build it with make clusterfs clusterfs-fill")
+    for path in sorted(HERE.glob("cases_*.py")):
+        importlib.import_module(path.stem)
+    chosen = [case for case in toolkit.CASES if not args.only or args.only in case.name]
+    work = pathlib.Path(tempfile.mkdtemp(prefix="tool-tests-", dir=TOP / "build" if (TOP / "build").is_dir() else None))
+    count = {"ok": 0, "FAIL": 0, "skip": 0}
+    for case in chosen:
+        begin = time.monotonic()
+        verdict, detail = run_case(case, work / case.name, args)
+        count[verdict] += 1
+        print(f"{verdict:5} {case.name} ({time.monotonic() - begin:.1f} s)")
+        if detail:
+            print("      " + detail.rstrip().replace("\n", "\n      "), flush=True)
+    if count["FAIL"] or args.keep:
+        print(f"folders of the runs: {work}")
+    else:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"{count['ok']} passed, {count['FAIL']} failed" + (f", {count['skip']} skipped" if count["skip"] else ""))
+    return 1 if count["FAIL"] or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The whole engine on devices that fail: hits may get lost, never right. */
+
+#include "EngineSupport.h"
+
+#include <random>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+/// some objects of all kinds on the device, nothing in memory
+void
+fill(TestStore &t)
+{
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 60; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 401)), Status::ok);
+    ASSERT_EQ(t.store(keyOf(60), bytesOf(60, 300000)), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+}
+
+std::string
+filled(const uint64_t n)
+{
+    return bytesOf(n, n == 60 ? 300000 : 1 + n * 401);
+}
+
+} // namespace
+
+TEST(EngineError, aReadErrorCostsOneHit) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error);
+    std::string got;
+    EXPECT_EQ(t.load(keyOf(30), got), Status::ioError);
+    EXPECT_EQ(t.engine->stats().counters.readErrors, 1U);
+    EXPECT_EQ(t.engine->state(), EngineState::serving);
+    unsigned lost = 0;
+    for (uint64_t n = 0; n <= 60; ++n)
+        lost += !t.has(keyOf(n), filled(n));
+    EXPECT_LE(lost, 1U);
+}
+
+TEST(EngineError, flippedBitsAreNeverServed) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.faulty->setRate(IoOp::read, Fault::flip, 0.5);
+    unsigned lost = 0;
+    for (int round = 0; round < 5; ++round) {
+        for (uint64_t n = 0; n <= 60; ++n)
+            lost += !t.has(keyOf(n), filled(n));
+    }
+    EXPECT_GT(lost, 0U);
+    EXPECT_GT(t.engine->stats().counters.corrupt, 0U);
+}
+
+TEST(EngineError, rottenMediaAreNeverServed) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(fill(t));
+        const auto g = t.geometry();
+        std::mt19937_64 random(seed);
+        for (int i = 0; i < 200; ++i)
+            t.damage(g.clusterStart + random() % (30 * g.clusterBytes), 1 + random() % 8, static_cast<char>(1 + random() % 255));
+        for (int round = 0; round < 2; ++round) {
+            for (uint64_t n = 0; n <= 60; ++n)
+                t.has(keyOf(n), filled(n));
+            ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        }
+        // and it goes on
+        ASSERT_EQ(t.store(keyOf(100), bytesOf(100, 100000)), Status::ok);
+        EXPECT_TRUE(t.has(keyOf(100), bytesOf(100, 100000)));
+    }
+}
+
+/// any garbage in the metadata regions: served are whole objects, or none
+TEST(EngineError, damagedMetadataIsSurvived) {
+    std::mt19937_64 random(99);
+    for (int run = 0; run < 60; ++run) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(fill(t));
+        for (uint64_t n = 0; n < 60; n += 7)
+            EXPECT_TRUE(t.engine->remove(keyOf(n)));
+        t.pass(t.config.deleteTime + 1);
+        const auto g = t.geometry();
+        t.crash();
+        const uint64_t starts[] = {0, g.checkpointStart[0], g.checkpointStart[1], g.journalStart[0], g.journalStart[1], g.clusterStart};
+        for (int i = 0; i < 3; ++i) {
+            const auto at = starts[random() % 6] + random() % 300000;
+            t.damage(at, 1 + random() % 5000, static_cast<char>(1 + random() % 255));
+        }
+        if (t.open() != Status::ok)
+            continue;
+        ASSERT_NO_FATAL_FAILURE(t.recover());
+        for (uint64_t n = 0; n <= 60; ++n)
+            t.has(keyOf(n), filled(n));
+        if (t.engine->state() == EngineState::serving) {
+            ASSERT_EQ(t.store(keyOf(100), bytesOf(100, 30000)), Status::ok);
+        }
+    }
+}
+
+TEST(EngineError, writeErrorsPutAClusterAsideAndKeepTheObjects) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 50; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 5000)), Status::ok);
+    t.settle();
+    const auto writes = t.faulty->requests(IoOp::write);
+    t.faulty->script(IoOp::write, writes + 1, Fault::error);
+    t.faulty->script(IoOp::write, writes + 3, Fault::torn);
+    t.pack();
+    EXPECT_EQ(t.engine->state(), EngineState::serving);
+    EXPECT_GE(t.engine->stats().counters.writeErrors, 1U);
+    for (uint64_t n = 0; n < 50; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 5000))) << n;
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t n = 0; n < 50; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 5000))) << n;
+}
+
+TEST(EngineError, aLargeObjectThatCannotBeWrittenIsNotThere) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    t.faulty->setDelay(1000, 1000);
+    for (uint64_t which = 1; which <= 5; ++which) {
+        t.settle();
+        t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + which, Fault::error);
+        const auto bytes = bytesOf(which, 300000);
+        const auto status = t.store(keyOf(which), bytes);
+        t.settle();
+        t.faulty->heal();
+        std::string got;
+        const auto found = t.load(keyOf(which), got);
+        EXPECT_TRUE(found != Status::ok || got == bytes) << which << " " << statusText(status);
+    }
+    t.pack();
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t which = 1; which <= 5; ++which)
+        t.has(keyOf(which), bytesOf(which, 300000));
+    ASSERT_EQ(t.store(keyOf(9), bytesOf(9, 300000)), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(9), bytesOf(9, 300000)));
+}
+
+TEST(EngineError, stopsStoringOnAWornDiskButServes) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::error, true);
+    for (uint64_t n = 100; n < 400 && t.engine->state() == EngineState::serving; ++n) {
+        t.store(keyOf(n), bytesOf(n, 20000));
+        t.pass(1);
+    }
+    EXPECT_EQ(t.engine->state(), EngineState::readOnly);
+    EXPECT_STREQ(t.engine->stateText(), "read-only");
+    EXPECT_GT(t.errors, 0U);
+    int load = 0;
+    EXPECT_FALSE(t.engine->canCreate(10, load));
+    EXPECT_EQ(load, 1000);
+    EXPECT_EQ(t.engine->create(keyOf(1000), infoOf(1), 10), nullptr);
+    for (uint64_t n = 0; n <= 60; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), filled(n))) << n;
+    EXPECT_TRUE(t.engine->remove(keyOf(0)));
+    EXPECT_FALSE(t.remembers(keyOf(0)));
+    EXPECT_NE(t.engine->close(1000), Status::ok);
+
+    // the disk is well again: what was there is there
+    t.faulty->heal();
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    for (uint64_t n = 1; n <= 60; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), filled(n))) << n;
+}
+
+TEST(EngineError, givesUpADeadDisk) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error, true);
+    std::vector<std::unique_ptr<Reader>> readers;
+    for (int i = 0; i < 3 && t.engine->state() == EngineState::serving; ++i) {
+        readers.clear();
+        for (uint64_t n = 0; n <= 60; ++n) {
+            if (auto r = t.engine->read(keyOf(n)))
+                readers.push_back(std::move(r));
+        }
+        for (const auto &r: readers) {
+            for (int tries = 0; tries < 3; ++tries)
+                t.fetch(*r, 0);
+        }
+    }
+    EXPECT_EQ(t.engine->state(), EngineState::offline);
+    EXPECT_STREQ(t.engine->stateText(), "offline");
+    for (uint64_t n = 0; n <= 60; ++n)
+        EXPECT_FALSE(t.remembers(keyOf(n)));
+    EXPECT_EQ(t.engine->create(keyOf(1000), infoOf(1), 10), nullptr);
+    t.engine->close(1000);
+    t.faulty->heal();
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    unsigned found = 0;
+    for (uint64_t n = 0; n <= 60; ++n)
+        found += t.has(keyOf(n), filled(n));
+    EXPECT_GT(found, 0U);
+}
+
+TEST(EngineError, opensForReadingWhenNothingCanBeWritten) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.crash();
+    t.faulty->script(IoOp::write, 1, Fault::error, true);
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_EQ(t.engine->state(), EngineState::readOnly);
+    EXPECT_TRUE(t.logged("superblock"));
+    for (uint64_t n = 0; n <= 60; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), filled(n))) << n;
+    EXPECT_EQ(t.engine->create(keyOf(1000), infoOf(1), 10), nullptr);
+}
+
+TEST(EngineError, refusesToOpenWhatCannotBeRead) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.crash();
+    t.faulty->script(IoOp::read, 1, Fault::error, true);
+    EXPECT_EQ(t.open(), Status::ioError);
+    EXPECT_FALSE(t.lastError.empty());
+}
+
+TEST(EngineError, readErrorsDuringRecoveryCostHitsOnly) {
+    for (uint64_t nth = 1; nth < 40; ++nth) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(fill(t));
+        ASSERT_EQ(t.store(keyOf(99), bytesOf(99, 4000)), Status::ok);
+        t.pack();
+        t.crash();
+        t.faulty->script(IoOp::read, nth, Fault::error);
+        ASSERT_EQ(t.open(), Status::ok) << t.lastError;
+        ASSERT_NO_FATAL_FAILURE(t.recover());
+        unsigned found = 0;
+        for (uint64_t n = 0; n <= 60; ++n)
+            found += t.has(keyOf(n), filled(n));
+        EXPECT_GT(found, 20U) << nth;
+        t.has(keyOf(99), bytesOf(99, 4000));
+    }
+}
+
+TEST(EngineError, lostAndMisdirectedWritesAreNoticed) {
+    std::mt19937_64 random(5);
+    for (const auto fault: {Fault::lost, Fault::misdirected}) {
+        for (int run = 0; run < 15; ++run) {
+            TestStore t(16 * MB);
+            ASSERT_NO_FATAL_FAILURE(fill(t));
+            t.faulty->setRate(IoOp::write, fault, 0.3);
+            for (uint64_t n = 0; n < 60; n += 1 + random() % 3)
+                t.store(keyOf(n), filled(n) + "v2");
+            t.pack();
+            t.faulty->heal();
+            t.crash();
+            if (t.open() != Status::ok)
+                continue;
+            ASSERT_NO_FATAL_FAILURE(t.recover());
+            for (uint64_t n = 0; n < 60; ++n) {
+                std::string got;
+                if (t.load(keyOf(n), got) == Status::ok) {
+                    EXPECT_TRUE(got == filled(n) || got == filled(n) + "v2") << n;
+                }
+            }
+        }
+    }
+}
+
+TEST(EngineError, checkpointsAreTriedAgain) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::error);
+    t.engine->requestCheckpoint();
+    ASSERT_TRUE(t.until([&] { return t.engine->stats().counters.checkpointErrors > 0; }));
+    EXPECT_TRUE(t.logged("checkpoint could not be written"));
+    EXPECT_TRUE(t.engine->remove(keyOf(3)));
+    ASSERT_TRUE(t.checkpoint());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    EXPECT_FALSE(t.remembers(keyOf(3)));
+    for (uint64_t n = 4; n <= 60; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), filled(n))) << n;
+}
+
+/// whatever goes wrong at random, and the power too: never a wrong byte
+TEST(EngineError, everythingAtOnce) {
+    std::mt19937_64 random(17);
+    for (uint64_t run = 0; run < 15; ++run) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start(run));
+        uint64_t version = 0;
+        for (int life = 0; life < 3; ++life) {
+            for (const auto fault: {Fault::error, Fault::flip, Fault::rot})
+                t.faulty->setRate(IoOp::read, fault, 0.01);
+            for (const auto fault: {Fault::error, Fault::torn, Fault::lost, Fault::misdirected})
+                t.faulty->setRate(IoOp::write, fault, 0.005);
+            t.faulty->setDelay(0, 2000);
+            t.faulty->setShuffle(true);
+            for (int i = 0; i < 200; ++i) {
+                const auto n = random() % 80;
+                if (random() % 3) {
+                    t.store(keyOf(n), bytesOf(++version, random() % 6 ? random() % 12000 : random() % 200000));
+                } else {
+                    std::string got;
+                    if (t.load(keyOf(n), got) == Status::ok) {
+                        bool known = false;
+                        for (uint64_t v = version; v > 0 && !known; --v)
+                            known = got == bytesOf(v, got.size());
+                        EXPECT_TRUE(known) << "bytes that nobody stored, run " << run;
+                    }
+                }
+                t.clock.advance(random() % 400000);
+            }
+            t.cut();
+            if (t.open() != Status::ok)
+                break;
+            ASSERT_NO_FATAL_FAILURE(t.recover());
+        }
+    }
+}

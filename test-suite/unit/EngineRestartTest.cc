@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The whole engine: clean stops, crashes and power cuts. */
+
+#include "EngineSupport.h"
+
+#include "fs/cluster/layout/Geometry.h"
+
+#include <random>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+TEST(EngineRestart, cleanStopsLoseNothing) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t round = 0; round < 5; ++round) {
+        for (uint64_t n = 0; n < 40; ++n)
+            ASSERT_EQ(t.store(keyOf(100 * round + n), bytesOf(100 * round + n, 1 + n * 997)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(100 * round + 50), bytesOf(100 * round + 50, 200000)), Status::ok);
+        ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+        EXPECT_TRUE(t.engine->stats().recovery.clean);
+        EXPECT_FALSE(t.engine->stats().recovery.scanned);
+        EXPECT_EQ(t.engine->objectCount(), 41 * (round + 1));
+        for (uint64_t r = 0; r <= round; ++r) {
+            for (uint64_t n = 0; n < 40; ++n)
+                EXPECT_TRUE(t.has(keyOf(100 * r + n), bytesOf(100 * r + n, 1 + n * 997)));
+            EXPECT_TRUE(t.has(keyOf(100 * r + 50), bytesOf(100 * r + 50, 200000)));
+        }
+    }
+    EXPECT_EQ(t.errors, 0U);
+}
+
+TEST(EngineRestart, crashesLoseNothingThatWasPacked) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    uint64_t count = 0;
+    for (uint64_t round = 0; round < 6; ++round) {
+        for (uint64_t n = 0; n < 50; ++n, ++count)
+            ASSERT_EQ(t.store(keyOf(count), bytesOf(count, 1 + n * 531)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(count), bytesOf(count, 150000)), Status::ok);
+        ++count;
+        if (round % 3 == 1) {
+            ASSERT_TRUE(t.checkpoint());
+        }
+        ASSERT_TRUE(t.pack());
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_FALSE(t.engine->stats().recovery.clean);
+        EXPECT_FALSE(t.engine->stats().recovery.scanned);
+        ASSERT_EQ(t.engine->objectCount(), count) << round;
+        for (uint64_t n = 0; n < count; ++n)
+            ASSERT_TRUE(t.has(keyOf(n), bytesOf(n, n % 51 == 50 ? 150000 : 1 + n % 51 * 531))) << n;
+    }
+}
+
+TEST(EngineRestart, powerCutsLoseNothingOlderThanTheWindow) {
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start(seed));
+        for (uint64_t n = 0; n < 100; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 301)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(200), bytesOf(200, 150000)), Status::ok);
+        if (seed % 2) {
+            ASSERT_TRUE(t.checkpoint());
+        }
+        t.pass(t.config.persist + 1);
+        for (uint64_t n = 300; n < 400; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 101)), Status::ok);
+        t.cut();
+        ASSERT_NO_FATAL_FAILURE(t.reopen());
+        for (uint64_t n = 0; n < 100; ++n)
+            EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 1 + n * 301))) << n << " of seed " << seed;
+        EXPECT_TRUE(t.has(keyOf(200), bytesOf(200, 150000)));
+        for (uint64_t n = 300; n < 400; ++n)
+            t.has(keyOf(n), bytesOf(n, 1 + n * 101)); // here or not, but whole
+    }
+}
+
+TEST(EngineRestart, deletedObjectsStayDeleted) {
+    for (const bool power: {false, true}) {
+        for (const bool checkpoints: {false, true}) {
+            TestStore t(32 * MB);
+            ASSERT_NO_FATAL_FAILURE(t.start());
+            for (uint64_t n = 0; n < 90; ++n)
+                ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 100 + n)), Status::ok);
+            ASSERT_EQ(t.store(keyOf(90), bytesOf(90, 200000)), Status::ok);
+            ASSERT_TRUE(t.pack());
+            if (checkpoints) {
+                ASSERT_TRUE(t.checkpoint());
+            }
+            for (uint64_t n = 0; n <= 90; n += 3)
+                EXPECT_TRUE(t.engine->remove(keyOf(n)));
+            t.pass(t.config.deleteTime + 0.5);
+            EXPECT_EQ(t.engine->stats().deletesPending, 0U);
+            if (power) {
+                t.cut();
+                ASSERT_NO_FATAL_FAILURE(t.reopen());
+            } else {
+                ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+            }
+            for (int again = 0; again < 3; ++again) {
+                for (uint64_t n = 0; n < 90; ++n) {
+                    EXPECT_EQ(t.remembers(keyOf(n)), n % 3 != 0) << n;
+                    EXPECT_EQ(t.has(keyOf(n), bytesOf(n, 100 + n)), n % 3 != 0) << n;
+                }
+                EXPECT_FALSE(t.remembers(keyOf(90)));
+                if (again == 1) {
+                    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+                } else {
+                    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+                }
+            }
+        }
+    }
+}
+
+TEST(EngineRestart, manyDeletesDoNotWaitForTheirTime) {
+    TestStore t(32 * MB);
+    t.config.deleteCount = 10;
+    t.config.deleteTime = 3600;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 30; ++n)
+        ASSERT_EQ(t.store(keyOf(n), "x"), Status::ok);
+    ASSERT_TRUE(t.pack());
+    for (uint64_t n = 0; n < 10; ++n)
+        EXPECT_TRUE(t.engine->remove(keyOf(n)));
+    t.settle();
+    EXPECT_EQ(t.engine->stats().deletesPending, 0U);
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t n = 0; n < 30; ++n)
+        EXPECT_EQ(t.remembers(keyOf(n)), n >= 10);
+}
+
+TEST(EngineRestart, replacedObjectsDoNotComeBack) {
+    for (const bool checkpoints: {false, true}) {
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(2), bytesOf(2, 5000)), Status::ok);
+        ASSERT_TRUE(t.pack());
+        if (checkpoints) {
+            ASSERT_TRUE(t.checkpoint());
+        }
+        ASSERT_EQ(t.store(keyOf(1), "newer"), Status::ok);
+        ASSERT_EQ(t.store(keyOf(2), "packed"), Status::ok);
+        t.pass(t.config.deleteTime + 0.5);
+        EXPECT_GT(t.engine->stats().stagedObjects, 0U);
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_FALSE(t.remembers(keyOf(1))) << "only the replaced version is on the device";
+        ASSERT_EQ(t.store(keyOf(1), "third"), Status::ok);
+        ASSERT_TRUE(t.pack());
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_TRUE(t.has(keyOf(1), "third"));
+    }
+}
+
+/* what the caller does while the index is not whole yet */
+
+TEST(EngineRestart, deletesDuringRecoveryCount) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_TRUE(t.checkpoint());
+    for (uint64_t n = 0; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    t.crash();
+    t.faulty->setDelay(2000, 2000);
+    ASSERT_EQ(t.open(), Status::ok);
+    ASSERT_EQ(t.engine->state(), EngineState::recovering);
+    for (uint64_t n = 0; n < 100; n += 2)
+        t.engine->remove(keyOf(n));
+    ASSERT_EQ(t.store(keyOf(1), "newer"), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.recover());
+    for (int again = 0; again < 2; ++again) {
+        for (uint64_t n = 0; n < 100; ++n)
+            EXPECT_EQ(t.remembers(keyOf(n)), n % 2 == 1) << n << " " << again;
+        EXPECT_TRUE(t.has(keyOf(1), "newer"));
+        if (!again) {
+            ASSERT_TRUE(t.pack());
+            ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        }
+    }
+}
+
+/// the same, when the next crash comes before the checkpoint that follows
+TEST(EngineRestart, deletesDuringRecoveryCountWithoutACheckpointToo) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_TRUE(t.checkpoint());
+    for (uint64_t n = 0; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    t.crash();
+    t.faulty->setDelay(2000, 2000);
+    t.config.deleteCount = 1;
+    ASSERT_EQ(t.open(), Status::ok);
+    for (uint64_t n = 0; n < 100; n += 2)
+        t.engine->remove(keyOf(n));
+    ASSERT_NO_FATAL_FAILURE(t.recover());
+    ASSERT_TRUE(t.until([&] { return t.engine->stats().deletesPending == 0; }));
+    ASSERT_EQ(t.engine->stats().counters.checkpoints, 0U) << "too late for this test";
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t n = 0; n < 100; ++n)
+        EXPECT_EQ(t.remembers(keyOf(n)), n % 2 == 1) << n;
+}
+
+TEST(EngineRestart, servesWhatItKnowsDuringRecovery) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    t.crash();
+    t.faulty->setDelay(500, 500);
+    ASSERT_EQ(t.open(), Status::ok);
+    unsigned steps = 0;
+    double progress = 0;
+    while (t.engine->state() == EngineState::recovering && ++steps < 10000) {
+        for (uint64_t n = 0; n < 100; n += 10)
+            t.has(keyOf(n), bytesOf(n, 1000));
+        EXPECT_GE(t.engine->recoveryProgress(), progress);
+        progress = t.engine->recoveryProgress();
+        t.step();
+    }
+    EXPECT_EQ(t.engine->recoveryProgress(), 1.0);
+    for (uint64_t n = 0; n < 100; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 1000)));
+}
+
+/* crashes at any moment, the oracle beside it */
+
+TEST(EngineRestart, survivesCrashesAtAnyRequest) {
+    std::mt19937_64 random(11);
+    for (uint64_t run = 0; run < 40; ++run) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start(run));
+        std::map<uint64_t, std::pair<uint64_t, size_t>> newest; // number -> version, size
+        uint64_t version = 0;
+        for (int life = 0; life < 4; ++life) {
+            t.faulty->cutAt(t.faulty->requests() + 1 + random() % 60);
+            t.faulty->setDelay(0, 3000);
+            for (int i = 0; i < 150 && t.faulty->powered(); ++i) {
+                const auto n = random() % 60;
+                if (random() % 4) {
+                    const auto size = random() % 5 ? random() % 9000 : random() % 200000;
+                    if (t.store(keyOf(n), bytesOf(++version, size)) == Status::ok)
+                        newest[n] = {version, size};
+                } else if (t.engine->remove(keyOf(n))) {
+                    newest.erase(n);
+                }
+                if (random() % 10 == 0)
+                    t.engine->requestCheckpoint();
+                if (random() % 5 == 0)
+                    t.clock.advance(random() % 5000000);
+                t.step();
+            }
+            t.cut();
+            t.faulty->setDelay(0, 0);
+            ASSERT_NO_FATAL_FAILURE(t.reopen());
+            // whatever is there must be some version that was stored, whole; then it is the one
+            for (uint64_t n = 0; n < 60; ++n) {
+                std::string got;
+                if (t.load(keyOf(n), got) != Status::ok)
+                    continue;
+                bool known = false;
+                for (uint64_t v = version; v > 0 && !known; --v)
+                    known = got == bytesOf(v, got.size());
+                EXPECT_TRUE(known) << "bytes that nobody stored, run " << run;
+            }
+        }
+    }
+}
+
+/* opening what is not right */
+
+TEST(EngineOpen, refusesOtherDevices) {
+    TestStore t(16 * MB);
+    EXPECT_EQ(t.open(), Status::notOurs);
+    EXPECT_FALSE(t.lastError.empty());
+    EXPECT_EQ(t.engine->state(), EngineState::closed);
+    memset(t.media.data(), 0xff, 4 * MB);
+    EXPECT_EQ(t.open(), Status::notOurs);
+}
+
+TEST(EngineOpen, doesWithOneSuperblock) {
+    for (const uint64_t which: {uint64_t(0), superblockSpacing}) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        ASSERT_EQ(t.store(keyOf(1), "abc"), Status::ok);
+        ASSERT_EQ(t.engine->close(60000), Status::ok);
+        // the older one is worn out
+        t.damage(which, 512);
+        const auto status = t.open();
+        ASSERT_EQ(status, Status::ok) << t.lastError;
+        ASSERT_NO_FATAL_FAILURE(t.recover());
+        std::string got;
+        const auto found = t.load(keyOf(1), got);
+        EXPECT_TRUE(found == Status::notFound || got == "abc");
+    }
+}
+
+TEST(EngineOpen, refusesASmallerDevice) {
+    ManualClock clock;
+    MemoryDevice large(clock, 32 * MB);
+    MemoryDevice small(clock, 16 * MB);
+    std::string error;
+    ASSERT_EQ(Engine::Format(large, smallConfig(), 1, error), Status::ok);
+    memcpy(small.data(), large.data(), 16 * MB);
+    Engine engine(small, clock, smallConfig(), [](LogLevel, const std::string &) {});
+    EXPECT_EQ(engine.open(error), Status::unsupported);
+    EXPECT_NE(error.find(std::to_string(32 * MB)), std::string::npos) << error;
+}
+
+TEST(EngineOpen, keepsTheClusterSizeOfTheFormat) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 100000)), Status::ok);
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    t.config.clusterKb = 1024;
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_TRUE(t.logged("cluster-size=64"));
+    EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 100000)));
+}
+
+TEST(EngineOpen, refusesABadConfiguration) {
+    TestStore t;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    t.config.clusterKb = 17;
+    EXPECT_EQ(t.open(), Status::unsupported);
+}
+
+/* a checkpoint that is not whole */
+
+TEST(EngineScan, findsEverythingWithoutACheckpoint) {
+    for (const uint64_t chunk: {0, 1, 2}) {
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        for (uint64_t n = 0; n < 300; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 101)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(500), bytesOf(500, 300000)), Status::ok);
+        const auto g = t.geometry();
+        ASSERT_EQ(t.engine->close(60000), Status::ok);
+        for (const auto start: g.checkpointStart)
+            t.damage(start + chunk * checkpointChunkBytes + 200, 8);
+        ASSERT_NO_FATAL_FAILURE(t.reopen());
+        EXPECT_TRUE(t.engine->stats().recovery.scanned);
+        EXPECT_TRUE(t.logged("not whole"));
+        ASSERT_EQ(t.engine->objectCount(), 301U) << "chunk " << chunk;
+        for (uint64_t n = 0; n < 300; ++n) {
+            EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 1 + n * 101))) << n;
+            ObjectInfo info;
+            ASSERT_TRUE(t.engine->find(keyOf(n), info));
+            EXPECT_EQ(bool(info.flags & flagDoubtful), chunk < 2) << "the end chunk takes nothing away";
+        }
+        EXPECT_TRUE(t.has(keyOf(500), bytesOf(500, 300000)));
+        t.settle();
+        // the next start has a checkpoint again
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_FALSE(t.engine->stats().recovery.scanned);
+        EXPECT_EQ(t.engine->objectCount(), 301U);
+    }
+}
+
+TEST(EngineScan, goesOnBesideStores) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 300; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    const auto g = t.geometry();
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    for (const auto start: g.checkpointStart)
+        t.damage(start + 200, 8);
+    t.faulty->setDelay(3000, 9000);
+    ASSERT_EQ(t.open(), Status::ok);
+    uint64_t n = 0;
+    while (t.engine->state() == EngineState::recovering) {
+        if (n < 150) {
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n + 1000, 21000)), Status::ok);
+            ++n;
+        }
+        t.engine->remove(keyOf(200 + n % 50));
+        t.step();
+    }
+    EXPECT_GT(n, 20U);
+    t.faulty->setDelay(0, 0);
+    for (int again = 0; again < 2; ++again) {
+        for (uint64_t i = 0; i < 300; ++i) {
+            const bool newer = i < n;
+            const auto wanted = newer ? bytesOf(i + 1000, 21000) : bytesOf(i, 20000);
+            const bool removed = i >= 200 && i < 250;
+            EXPECT_EQ(t.has(keyOf(i), wanted), !removed) << i << " of " << n;
+        }
+        ASSERT_TRUE(t.pack());
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opening an image and reading from it. */
+
+#include "Image.h"
+
+#include "fs/cluster/recovery/SuperblockFile.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+
+namespace ClusterFs::Cli {
+
+constexpr unsigned readMilliseconds = 300000;
+
+void
+complain(const std::string &text)
+{
+    fprintf(stderr, "clusterfs: %s\n", text.c_str());
+}
+
+Log
+complaints(const std::string &path)
+{
+    return [path](const LogLevel level, const std::string &line) {
+        if (level == LogLevel::error || level == LogLevel::warning)
+            complain(line.find(path) == std::string::npos ? path + ": " + line : line);
+    };
+}
+
+std::unique_ptr<Image>
+Image::Open(const std::string &path, const bool writable, const Log &log, std::string &error)
+{
+    std::unique_ptr<Image> image(new Image(path));
+    AioDevice::OpenOptions options;
+    options.path = path;
+    options.writable = writable;
+    image->device_ = AioDevice::Open(image->clock_, options, log, error);
+    if (!image->device_)
+        return nullptr;
+    image->readCopies();
+    return image;
+}
+
+Buffer &
+Image::bufferFor(const uint64_t size)
+{
+    if (buffers_.empty() || buffers_.back()->size() < size)
+        buffers_.push_back(std::make_unique<Buffer>(size));
+    return *buffers_.back();
+}
+
+Status
+Image::read(const uint64_t offset, const uint64_t size, const char *&bytes)
+{
+    const auto whole = roundUp(size, device_->alignment());
+    if (silent_ || !size || whole > device_->size() || offset > device_->size() - whole)
+        return Status::ioError;
+    auto &buffer = bufferFor(whole);
+    const auto status = doAndWait(*device_, IoOp::read, offset, buffer.data(), static_cast<uint32_t>(whole), readMilliseconds);
+    silent_ = status != Status::ok && !device_->idle();
+    bytes = buffer.data();
+    return status;
+}
+
+void
+Image::readCopies()
+{
+    for (unsigned n = 0; n < 2; ++n) {
+        auto &copy = copies_[n];
+        const char *bytes = nullptr;
+        copy.status = read(superblockOffset(n), superblockBytes, bytes);
+        if (copy.status == Status::ok)
+            copy.status = copy.superblock.decode(bytes, copy.reason);
+        else
+            copy.reason = "it can't be read";
+    }
+}
+
+bool
+Image::ours() const
+{
+    for (const auto &copy: copies_) {
+        if (copy.status == Status::ok || copy.status == Status::corrupt || copy.status == Status::unsupported)
+            return true;
+    }
+    return false;
+}
+
+Status
+Image::choose(Superblock &superblock, std::string &error)
+{
+    const auto status = readSuperblock(*device_, superblock, error);
+    if (status != Status::ok)
+        return status;
+    if (superblock.geometry.clusterBytes % device_->alignment() == 0)
+        return Status::ok;
+    error = "clusters of " + std::to_string(superblock.geometry.clusterBytes) +
+            " bytes do not suit a device with blocks of " + std::to_string(device_->alignment());
+    return Status::unsupported;
+}
+
+std::string
+Image::exposure() const
+{
+    struct stat found;
+    if (stat(path_.c_str(), &found) != 0)
+        return std::string();
+    // disks belong to a group of administrators
+    const auto others = S_ISBLK(found.st_mode) ? S_IROTH : S_IRGRP | S_IROTH;
+    if (!(found.st_mode & others))
+        return std::string();
+    char mode[8];
+    snprintf(mode, sizeof(mode), "%04o", static_cast<unsigned>(found.st_mode & 07777));
+    return "its mode " + std::string(mode) + " lets other users read what is cached: chmod 0600 " + path_;
+}
+
+} // namespace ClusterFs::Cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* clusterfs purge. */
+
+#include "Commands.h"
+#include "Objects.h"
+#include "SwapMeta.h"
+
+#include "fs/cluster/engine/Engine.h"
+
+#include <regex.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+
+namespace ClusterFs::Cli {
+namespace {
+
+constexpr unsigned closeMilliseconds = 600000;
+constexpr uint64_t pendingMost = 10000; ///< deletes that may wait for the log
+constexpr uint64_t loggingMicros = 60000000; ///< for those to be written
+
+/// which URLs to remove
+class Choice
+{
+public:
+    ~Choice() {
+        if (compiled_)
+            regfree(&expression_);
+    }
+
+    /// \returns false with the reason in error
+    bool parse(const Arguments &, std::string &error);
+    bool matches(const std::string &url) const;
+
+private:
+    std::string url_;
+    std::string prefix_;
+    regex_t expression_ = regex_t();
+    bool compiled_ = false;
+};
+
+bool
+Choice::parse(const Arguments &arguments, std::string &error)
+{
+    if (arguments.has("url") + arguments.has("prefix") + arguments.has("pattern") != 1) {
+        error = "purge: give exactly one of --url=URL, --prefix=TEXT and --pattern=REGEX";
+        return false;
+    }
+    url_ = arguments.text("url");
+    prefix_ = arguments.text("prefix");
+    if (!arguments.has("pattern"))
+        return true;
+    const auto pattern = arguments.text("pattern");
+    const auto result = regcomp(&expression_, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+    compiled_ = result == 0;
+    if (compiled_)
+        return true;
+    char why[256];
+    regerror(result, &expression_, why, sizeof(why));
+    error = "purge: --pattern=" + pattern + " is not a POSIX extended regular expression: " + why;
+    return false;
+}
+
+bool
+Choice::matches(const std::string &url) const
+{
+    if (compiled_)
+        return regexec(&expression_, url.c_str(), 0, nullptr, 0) == 0;
+    if (!prefix_.empty())
+        return url.compare(0, prefix_.size(), prefix_) == 0;
+    return url == url_;
+}
+
+/// what was found to be removed
+struct Matches {
+    std::vector<Key> keys;
+    uint64_t bytes = 0;
+    uint64_t unread = 0; ///< objects whose URL could not be read
+};
+
+void
+search(IndexView &view, const Choice &choice, Matches &matches)
+{
+    for (ClusterNo n = 0; n < view.catalog().clusters.count(); ++n) {
+        if (!view.holdsObjects(n))
+            continue;
+        FoundCluster cluster;
+        view.examine(n, cluster);
+        for (const auto &object: cluster.objects) {
+            std::string url;
+            if (object.status != Status::ok)
+                ++matches.unread;
+            if (object.status != Status::ok || !findUrl(object.bytes, object.size, url) || !choice.matches(url))
+                continue;
+            matches.keys.push_back(object.key);
+            matches.bytes += object.info.size;
+            printf("%s\t%" PRIu64 "\t%s\n", object.key.hex().c_str(), object.info.size, printable(url).c_str());
+        }
+    }
+}
+
+/// lets the engine work until a condition holds; \returns false when it does not in time
+template <class Condition>
+bool
+workUntil(Engine &engine, Image &image, const uint64_t micros, const Condition condition)
+{
+    const auto begin = image.clock().micros();
+    while (!condition()) {
+        if (micros && image.clock().micros() - begin > micros)
+            return false;
+        engine.poll();
+        if (!condition() && !image.device().idle())
+            image.device().wait(10);
+    }
+    return true;
+}
+
+/// Removes objects by the engine itself. \returns false with the reason in error
+bool
+removeAll(Image &image, const Superblock &superblock, const std::vector<Key> &keys, uint64_t &removed, std::string &error)
+{
+    Config config;
+    config.clusterKb = superblock.geometry.clusterBytes / 1024;
+    config.list = true; // a checkpoint that has keys shall keep them
+    config.deleteCount = 1;
+    Engine engine(image.device(), image.clock(), config, complaints(image.path()));
+    if (engine.open(error) != Status::ok)
+        return false;
+    workUntil(engine, image, 0, [&] { return engine.state() != EngineState::recovering; });
+    if (engine.state() != EngineState::serving) {
+        error = "nothing was removed: the device is " + std::string(engine.stateText());
+        return false;
+    }
+    for (const auto &key: keys) {
+        removed += engine.remove(key);
+        if (engine.stats().deletesPending < pendingMost)
+            continue;
+        if (!workUntil(engine, image, loggingMicros, [&] { return engine.stats().deletesPending < pendingMost / 2; })) {
+            error = "the delete log can't be written; only the first " + std::to_string(removed) + " were removed";
+            return false;
+        }
+    }
+    const auto status = engine.close(closeMilliseconds);
+    if (status != Status::ok)
+        error = std::string("the cache could not be stopped cleanly (") + statusText(status) + "): some may still be there";
+    return status == Status::ok;
+}
+
+void
+printSum(const char *verb, const uint64_t objects, const uint64_t bytes)
+{
+    printf("%s %" PRIu64 " objects, %" PRIu64 " bytes\n", verb, objects, bytes);
+}
+
+} // namespace
+
+int
+runPurge(const Arguments &arguments)
+{
+    Choice choice;
+    std::string error;
+    if (!choice.parse(arguments, error)) {
+        complain(error);
+        return exitCannot;
+    }
+    const bool dry = arguments.has("dry-run");
+    OpenedIndex opened;
+    if (!openIndex(arguments.path(), !dry, opened))
+        return exitCannot;
+    Matches matches;
+    search(*opened.view, choice, matches);
+    opened.view.reset(); // the engine builds an index of its own
+    if (matches.unread)
+        complain(arguments.path() + ": " + std::to_string(matches.unread) + " damaged objects were not looked at; Squid would not serve them");
+
+    // whoever reads the list may go away, but not end this half way
+    signal(SIGPIPE, SIG_IGN);
+    uint64_t removed = 0;
+    if (!dry && !matches.keys.empty() && !removeAll(*opened.image, opened.superblock, matches.keys, removed, error)) {
+        complain(arguments.path() + ": " + error);
+        return exitProblems;
+    }
+    if (dry)
+        printSum("would remove", matches.keys.size(), matches.bytes);
+    else
+        printSum("removed", removed, matches.bytes);
+    return matches.unread ? exitProblems : exitFine;
+}
+
+} // namespace ClusterFs::Cli
