@@ -110,9 +110,6 @@ Simulate::World::stop()
 {
     writing_.clear();
     reading_.clear();
-    const auto counters = engine_->stats().counters;
-    everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
-    tally_.evictions += counters.evictedObjects;
     afterClean_ = afterCut_ = false;
     const auto how = below(3);
     if (how == 0) {
@@ -129,10 +126,13 @@ Simulate::World::stop()
         ++tally_.cuts;
     }
     crashed_ = clock_.micros();
+    const auto counters = engine_->stats().counters;
+    everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
+    tally_.evictions += counters.evictedObjects;
     say("packed " + std::to_string(counters.packs) + ", evicted " + std::to_string(counters.evictedClusters) + " clusters, " +
         std::to_string(counters.evictedObjects) + " objects, carried " + std::to_string(counters.carriedObjects) +
         ", corrupt " + std::to_string(counters.corrupt) + ", errors " + std::to_string(counters.readErrors) + " " +
-        std::to_string(counters.writeErrors) + ", objects " + std::to_string(engine_->objectCount()));
+        std::to_string(counters.writeErrors));
     say(how == 0 ? "closed" : how == 1 ? "killed" : "power cut");
     engine_.reset();
     for (const auto fault: {Fault::error, Fault::flip, Fault::rot, Fault::torn, Fault::lost, Fault::misdirected})

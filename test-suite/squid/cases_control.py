@@ -154,12 +154,12 @@ def check_and_parse(t):
 @case(only="clusterfs")
 def options_by_reconfigure(t):
     """Options that may change do so at reconfigure; the others are refused, and Squid goes on."""
-    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=20")
+    squid = t.running(options="persist=20")
     urls = some(t)
     t.fetch_all(squid, urls)
     changed = ("read-cache=8", "persist=7", "checkpoint=99", "replacement=fifo", "layout=closest",
                "file-lifetime=1000", "delete-count=5", "max-size=150000")
-    squid.configure(t.cache_dir(128, "cluster-size=256 staging=16 " + " ".join(changed)))
+    squid.configure(t.cache_dir(128, " ".join(changed)))
     mark = squid.cache_log.mark()
     order(squid, "reconfigure")
     squid.cache_log.wait("Accepting HTTP Socket", mark)
@@ -168,7 +168,7 @@ def options_by_reconfigure(t):
         assert option in config, f"{option} is not in: {config}"
     for url in urls:
         t.hit(squid, url)
-    squid.configure(t.cache_dir(128, "cluster-size=512 staging=16 read-cache=8"))
+    squid.configure(t.cache_dir(128, "cluster-size=512 read-cache=8"))
     mark = squid.cache_log.mark()
     order(squid, "reconfigure")
     squid.cache_log.wait("Accepting HTTP Socket", mark)

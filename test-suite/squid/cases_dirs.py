@@ -2,7 +2,7 @@
 """Several cache_dirs in one Squid, of one type and of several."""
 
 from testlib.processes import wait_for
-from testlib.stores import CLUSTERFS_OPTIONS, ROCK_INDEX
+from testlib.stores import ROCK_INDEX
 from testlib.suite import around_restart, case
 
 
@@ -43,15 +43,14 @@ def both_are_used(t):
 
 @case(only="clusterfs")
 def beside_ufs(t):
-    small = f"min-size=20000 {CLUSTERFS_OPTIONS}"
-    squid = t.running(t.cache_dir(96, small), t.cache_dir(96, "max-size=19999", store="ufs", name="folder"))
+    squid = t.running(t.cache_dir(96, "min-size=20000"), t.cache_dir(96, "max-size=19999", store="ufs", name="folder"))
     urls = some(t)
     all_hit_after_restart(t, squid, urls, len(urls))
 
 
 @case(only="clusterfs")
 def beside_rock(t):
-    squid = t.running(t.cache_dir(96, f"min-size=20000 {CLUSTERFS_OPTIONS}"),
+    squid = t.running(t.cache_dir(96, "min-size=20000"),
                       t.cache_dir(96, "max-size=19999", store="rock", name="folder"), mode="-N")
     urls = some(t)
     all_hit_after_restart(t, squid, urls, 190)

@@ -33,7 +33,7 @@ def purge(t):
 @case(only="clusterfs")
 def purge_then_kill(t):
     """Once the delete has reached the log, a crash does not bring the object back."""
-    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=1 delete-time=1")
+    squid = t.running(options="persist=1 delete-time=1")
     urls = [t.url(f"object{n}", size=20000) for n in range(20)]
     for url in urls:
         t.store_object(squid, url)
@@ -148,7 +148,7 @@ def revalidation_while_reading(t):
 @case(only="clusterfs")
 def revalidated_then_killed(t):
     """A header update that was packed is there after a crash; before that, old or new, never a mixture."""
-    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=1")
+    squid = t.running(options="persist=1")
     urls = [t.url("object", size=size) for size in (3000, 100000, 3 * MB)]
     for url in urls:
         t.origin.set_headers(url, X_Stamp="old")

@@ -9,7 +9,7 @@ from testlib.suite import Skip, around_restart, case
 @case(only="clusterfs", quick=True)
 def clusterfs_page(t):
     """Sane values before, during and after use."""
-    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 persist=1")
+    squid = t.running(options="persist=1")
     values = squid.values()
     assert values.number("objects") == 0, values.text
     assert str(t.image()) in values.text, values.text
@@ -45,7 +45,7 @@ def objects_page(t):
     """mgr:objects lists what is stored (for clusterfs with list=on)."""
     # With the default of 16 KB, Squid never finishes a longer page, whatever the store.
     squid = t.running("read_ahead_gap 16 MB",
-                      options=t.by_store("", clusterfs="cluster-size=256 staging=16 read-cache=16 list=on"))
+                      options=t.by_store("", clusterfs="list=on"))
     urls = [t.url(f"object{n}", size=3000) for n in range(30)]
     t.fetch_all(squid, urls)
     for _ in around_restart(squid):
@@ -58,7 +58,7 @@ def objects_page(t):
 def store_digest(t):
     """The digest that peers fetch knows our objects (for clusterfs with list=on)."""
     squid = t.running("digest_rebuild_period 1 second", "digest_rewrite_period 1 second",
-                      options=t.by_store("", clusterfs="cluster-size=256 staging=16 read-cache=16 list=on"))
+                      options=t.by_store("", clusterfs="list=on"))
     if "--enable-cache-digests" not in squid.command("-v").stdout:
         raise Skip("this Squid is built without --enable-cache-digests")
     t.fetch_all(squid, [t.url(f"object{n}", size=3000) for n in range(30)])

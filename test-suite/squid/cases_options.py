@@ -35,7 +35,7 @@ def bad_options(t):
     squid = t.squid()
     wrong = []
     for options, name in BAD:
-        squid.configure(t.cache_dir(64, options))
+        squid.configure(f"cache_dir clusterfs {t.image()} 64 {options}")
         done = squid.command("-k", "parse")
         value = next(o for o in options.split() if o.startswith(name)).partition("=")[2]
         if done.returncode == 0:
@@ -54,14 +54,14 @@ def good_options(t):
     """Each is taken and shown by mgr:config."""
     squid = t.squid()
     for options in GOOD:
-        squid.configure(t.cache_dir(64, options))
+        squid.configure(f"cache_dir clusterfs {t.image()} 64 {options}")
         done = squid.command("-k", "parse")
         assert done.returncode == 0, f"{options}: {done.stdout}"
     # What stands at its default need not be shown; these do not.
     shown = ("cluster-size=64 staging=8 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
              "replacement=fifo layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
              "min-size=10 max-size=100000")
-    squid.configure(t.cache_dir(64, shown))
+    squid.configure(f"cache_dir clusterfs {t.image()} 64 {shown}")
     squid.create().start()
     line = next(line for line in squid.mgr("config").splitlines() if line.startswith("cache_dir"))
     assert line.split()[:3] == ["cache_dir", "clusterfs", str(t.image())], line
@@ -78,8 +78,7 @@ def no_store(t):
     old, new = t.url("old", size=40000), t.url("new", size=40000)
     t.store_object(squid, old)
     squid.stop()
-    squid.configure(t.cache_dir(options="no-store" + t.by_store(
-        "", clusterfs=" cluster-size=256 staging=16 read-cache=16")))
+    squid.configure(t.cache_dir(options="no-store"))
     squid.start()
     for _ in around_restart(squid):
         t.hit(squid, old)
@@ -124,7 +123,7 @@ def second_squid_on_one_image(t):
 @case(only="clusterfs")
 def file_lifetime(t):
     """An object is gone when its time is over, from memory and from disk."""
-    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 file-lifetime=2 persist=1")
+    squid = t.running(options="file-lifetime=2 persist=1")
     urls = [t.url(f"object{n}", size=30000) for n in range(10)]
     t.fetch_all(squid, urls)
     begin = time.monotonic()
@@ -132,14 +131,14 @@ def file_lifetime(t):
     assert time.monotonic() - begin > 0.5
     for url in urls:
         t.miss(squid, url)
-    squid.configure(t.cache_dir(options="cluster-size=256 staging=16 read-cache=16 persist=1"))
+    squid.configure(t.cache_dir(options="persist=1"))
     squid.restart()
     t.survivors(squid, urls)
 
 
 @case(only="clusterfs")
 def cluster_lifetime(t):
-    squid = t.running(options="cluster-size=256 staging=16 read-cache=16 cluster-lifetime=2 persist=1")
+    squid = t.running(options="cluster-lifetime=2 persist=1")
     urls = [t.url(f"object{n}", size=30000) for n in range(10)]
     t.fetch_all(squid, urls)
     wait_for(lambda: not t.survivors(squid, urls), "the end of the clusters' lifetime", 30, pause=0.2)
@@ -151,7 +150,7 @@ def each_policy(t):
     """Replacement and layout policies in every combination, through replacement and a restart."""
     for number, (replacement, layout) in enumerate(
             (r, l) for r in ("lru", "fifo") for l in ("closest", "closest-write", "overwrite")):
-        line = t.cache_dir(32, f"cluster-size=64 staging=2 read-cache=2 replacement={replacement} layout={layout}",
+        line = t.cache_dir(32, f"cluster-size=64 staging=16 read-cache=2 replacement={replacement} layout={layout}",
                            name=f"cache{number}")
         squid = t.running(line, folder=f"squid{number}")
         urls = [t.url(f"{replacement}-{layout}-{n}", size=(n * 7919) % 90000) for n in range(1200)]

@@ -47,7 +47,7 @@ def each_cluster_size(t):
     """The smallest, a middle and the largest cluster; objects around each."""
     for kilobytes in (16, 64, 1024, 16384):
         c = kilobytes * 1024
-        staging = max(2, 2 * kilobytes // 1024)
+        staging = max(8, 4 * kilobytes // 1024)
         options = f"cluster-size={kilobytes} staging={staging} read-cache={staging}"
         squid = t.running(t.cache_dir(300, options, name=f"c{kilobytes}"), folder=f"squid{kilobytes}")
         sizes = (1000, c // 2, c - 5000, c - 600, c, c + 1, 2 * c + 77)
@@ -58,8 +58,7 @@ def each_cluster_size(t):
 
 @case()
 def max_size_and_min_size(t):
-    squid = t.running(options="min-size=2000 max-size=100000" + t.by_store(
-        "", clusterfs=" cluster-size=256 staging=16 read-cache=16"))
+    squid = t.running(options="min-size=2000 max-size=100000")
     for size, kept in ((500, False), (3000, True), (90000, True), (100500, False), (2000000, False)):
         for how in ({}, {"chunked": 1}):
             url = t.url("object", size=size, **how)

@@ -7,7 +7,7 @@ from testlib.load import Load
 from testlib.suite import HITS, case
 
 MB = 1 << 20
-SMALL_DIR = {"clusterfs": "cluster-size=128 staging=4 read-cache=4 persist=1"}
+SMALL_DIR = {"clusterfs": "cluster-size=128 staging=16 read-cache=4 persist=1"}
 
 
 def sizes(chance):

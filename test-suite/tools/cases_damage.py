@@ -284,18 +284,40 @@ def sealed_structures(test, image):
 
 
 @case
-def parts_in_a_circle(test):
-    """A directory with a right checksum names the same part twice."""
+def a_part_named_twice(test):
+    """In a directory with a right checksum, in several places."""
     image, _ = test.filled(crash=True)
-    home = test.dump(image)[url("large")]["cluster"]
-    report = test.json("inspect", image, f"--cluster={home}")
-    references = 96 + 64 * len(report["objects"])
-    size = references + 16 * len(report["part_references"])
-    at = report["offset"]
-    image.write(at + references + 16, image.read(at + references, 16))
-    image.seal(at, size, 92)
-    assert url("large") not in test.dump(image)
-    try_everything(test, image)
+    entry = test.dump(image)[url("large")]
+    report = test.json("inspect", image, f"--cluster={entry['cluster']}")
+    references = report["offset"] + 96 + 64 * len(report["objects"])
+    count = len(report["part_references"])
+    for source, target in ((0, 1), (1, 0), (0, count - 2), (2, 1), (1, 3)):
+        copy = image.copy("twice")
+        copy.write(references + 16 * target, image.read(references + 16 * source, 16))
+        copy.seal(report["offset"], 96 + 64 * len(report["objects"]) + 16 * count, 92)
+        found = test.dump(copy)
+        if url("large") in found:
+            assert {p["what"] for p in test.problems(copy)} == {"part"}
+        assert test.fill(copy.copy("read"), "read " + url("large")) in (["gone"], ["unreadable"])
+        try_everything(test, copy)
+
+
+@case
+def checkpoint_without_end(test):
+    """All chunks of the region are whole and none is the last."""
+    image, wanted = test.filled()
+    report = test.json("inspect", image)
+    number = report["checkpoint"]["number"]
+    start, size = next((r["offset"], r["bytes"]) for r in report["regions"] if r["region"] == f"checkpoint {number % 2}")
+    chunk = image.read(start + 262144, 262144)  # objects
+    for index in range(1, size // 262144):
+        image.write(start + index * 262144, chunk[:32] + index.to_bytes(4, "little") + chunk[36:])
+        image.seal(start + index * 262144, 262144, 76)
+    found = test.problems(image)
+    assert [p["text"] for p in found] == [f"checkpoint {number} has no end"], found
+    assert test.json("check", image, code=1)["scan"]
+    assert set(wanted) <= set(test.dump(image))
+    assert set(test.fill(image, *["read " + name for name in wanted])) == {"right"}
 
 
 @case

@@ -25,7 +25,7 @@ def arguments():
     parser.add_argument("--tool", metavar="PATH", default=TOP / "clusterfs", help="the program to test")
     parser.add_argument("--fill", metavar="PATH", default=TOP / "clusterfs-fill", help="the program that fills images")
     parser.add_argument("--only", metavar="NAME", help="only cases whose name contains NAME")
-    parser.add_argument("--fuzz", metavar="N", type=int, default=40, help="damaged images of each kind (default 40)")
+    parser.add_argument("--fuzz", metavar="N", type=int, default=15, help="damaged images of each kind (default 15)")
     parser.add_argument("--seed", type=int, default=1, help="for the damage (default 1)")
     parser.add_argument("--keep", action="store_true", help="keep the folders of cases that passed, too")
     return parser.parse_args()
@@ -53,7 +53,8 @@ def main():
     for path in sorted(HERE.glob("cases_*.py")):
         importlib.import_module(path.stem)
     chosen = [case for case in toolkit.CASES if not args.only or args.only in case.name]
-    work = pathlib.Path(tempfile.mkdtemp(prefix="tool-tests-", dir=TOP / "build" if (TOP / "build").is_dir() else None))
+    base = os.environ.get("TMPDIR") or (TOP / "build" if (TOP / "build").is_dir() else None)
+    work = pathlib.Path(tempfile.mkdtemp(prefix="tool-tests-", dir=base))
     count = {"ok": 0, "FAIL": 0, "skip": 0}
     for case in chosen:
         begin = time.monotonic()

@@ -111,7 +111,7 @@ class Test:
         self.dir = folder
         self.random = random.Random(args.seed)
         self.fuzz = args.fuzz
-        self._tool, self._fill = str(args.tool), str(args.fill)
+        self._tool, self._fill = (str(pathlib.Path(path).resolve()) for path in (args.tool, args.fill))
 
     def tool(self, *words, code=0):
         """Runs clusterfs. code: the exit code that must come; None: any but a crash."""
@@ -120,6 +120,8 @@ class Test:
         expected = (0, 1, 2) if code is None else (code,)
         assert done.code in expected, f"clusterfs {' '.join(map(str, words))}: exit code {done.code}, expected {code}\n" \
             f"{done.out[-2000:]}\n{done.err[-4000:]}"
+        for sign in ("Sanitizer", "runtime error", "gave up"):
+            assert sign not in done.err, f"clusterfs {' '.join(map(str, words))}:\n{done.err[-4000:]}"
         return done
 
     def refused(self, *words, says):

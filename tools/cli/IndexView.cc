@@ -152,7 +152,8 @@ void
 IndexView::examineParts(const FoundObject &object, std::vector<ClusterNo> &damaged)
 {
     const auto &clusters = catalog().clusters;
-    for (auto n = object.firstPart; n != noCluster; n = clusters[n].nextPart) {
+    uint32_t number = 0;
+    for (auto n = object.firstPart; n != noCluster; n = clusters[n].nextPart, ++number) {
         const auto &c = clusters[n];
         const char *bytes = nullptr;
         Directory front;
@@ -161,7 +162,7 @@ IndexView::examineParts(const FoundObject &object, std::vector<ClusterNo> &damag
         const bool whole = image_.read(shared_.geometry.clusterOffset(n), c.end, bytes) == Status::ok &&
                            front.decode(bytes, partPayloadAt, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok &&
                            h.kind == ClusterKind::part && h.sequence == c.sequence && h.end == c.end &&
-                           (!object.named || h.key == object.key) &&
+                           h.partNumber == number && (!object.named || h.key == object.key) &&
                            partCrc(bytes + partPayloadAt, c.end - partPayloadAt, shared_.uuid, n, c.sequence) == h.payloadCrc;
         if (!whole)
             damaged.push_back(n);

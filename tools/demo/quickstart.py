@@ -25,7 +25,7 @@ BROWSERS = 4
 SQUID_PORT, ORIGIN_PORT = 3128, 18088  # the same each time where free, so that a rerun finds its objects again
 HITS = ("TCP_HIT", "TCP_MEM_HIT")
 # What this account calls a value since the start of Squid, and its name on the page mgr:clusterfs.
-PAGE_NAMES = {"objects in the cache": "objects", "disk reads": "disk reads", "hits from disk": "hits from disk"}
+PAGE_NAMES = {"objects in the cache": "objects", "hits from disk": "hits from disk", "disk reads": "disk reads"}
 KINDS = (  # (name, Sec-Fetch-Dest, Content-Type, mean size, how many a page has at most)
     ("css", "style", "text/css", 12000, 3),
     ("js", "script", "application/javascript", 25000, 5),
@@ -146,6 +146,8 @@ def account(title, squid, pages):
     for label, name in PAGE_NAMES.items():
         if name in values:
             print(f"  {label:21} {values[name]}")
+    if PAGE_NAMES["disk reads"] in values:
+        print(f"  disk reads a page     {values.number(PAGE_NAMES['disk reads']) / len(pages):.1f}")
 
 
 def farewell(squid, disk, running):
@@ -187,7 +189,8 @@ def main():
     prepare_work(work)
     stop_former(work)
     disk = pathlib.Path(args.disk).resolve() if args.disk else work / "cache.img"
-    if args.disk and disk.exists():
+    if args.disk and disk.exists() and effective_user():
+        print(f"Giving {disk} to Squid's user, {effective_user().pw_name}.")
         give_to_squid(disk)
     size = "" if disk.is_block_device() else f" {IMAGE_MB}"
     squid = Squid(prefix, work, "clusterfsdemo", [f"cache_dir clusterfs {disk}{size}"],

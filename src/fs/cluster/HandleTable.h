@@ -27,7 +27,11 @@ public:
     /// reads or writes it already may go on.
     bool evicted = false;
 
-    bool updating = false; ///< a new version of its head is being stored
+    /// The object has got another head since the entry learned its size, so
+    /// offsets that the entry knows are not those of the object.
+    bool replaced = false;
+
+    bool opened = false; ///< somebody has started to read the object for the entry
 };
 
 typedef std::shared_ptr<Attachment> AttachmentPointer;

@@ -70,12 +70,12 @@ ClusterFs::IoState::startWriting(std::unique_ptr<Writer> &&writer)
 }
 
 void
-ClusterFs::IoState::startReading(std::unique_ptr<Reader> &&reader, const int64_t shift, const int64_t headSize)
+ClusterFs::IoState::startReading(std::unique_ptr<Reader> &&reader, const int64_t lostHead, const int64_t shift)
 {
     assert(reader && !writer_ && !reader_);
     reader_ = std::move(reader);
+    lostHead_ = lostHead;
     shift_ = shift;
-    headSize_ = headSize;
 }
 
 void
@@ -171,7 +171,7 @@ ClusterFs::IoState::read_(char * const buf, const size_t size, const off_t offse
     readContext_ = CodeContext::Current();
     fetches_ = 0;
 
-    if (shift_ && offset < headSize_) {
+    if (offset < lostHead_) {
         debugs(79, 2, "old head is gone from " << *e);
         answerReader(-1);
         return;

@@ -27,10 +27,10 @@ public:
     void startWriting(std::unique_ptr<Writer> &&);
 
     /// Makes this the swapin of an object.
-    /// \param shift how much longer the object's head has become since Squid
-    /// read it; the bytes of the head itself can't be read when it is not 0
-    /// \param headSize what Squid thinks the size of the head is
-    void startReading(std::unique_ptr<Reader> &&, int64_t shift, int64_t headSize);
+    /// \param lostHead how many bytes from the start can't be read, because
+    /// the object has got another head since Squid learned of it
+    /// \param shift how much longer the object has become by that
+    void startReading(std::unique_ptr<Reader> &&, int64_t lostHead, int64_t shift);
 
     /// \returns the unfinished object, or nil
     const Writer *writer() const { return writer_.get(); }
@@ -61,8 +61,8 @@ private:
     std::unique_ptr<Writer> writer_; ///< nil when reading, done, or failed
     std::unique_ptr<Reader> reader_; ///< nil when writing
 
+    int64_t lostHead_ = 0; ///< see startReading()
     int64_t shift_ = 0; ///< see startReading()
-    int64_t headSize_ = 0; ///< see startReading()
 
     /* the outstanding read_() call, if read.callback is set */
     char *readBuffer_ = nullptr; ///< belongs to the caller

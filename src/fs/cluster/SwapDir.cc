@@ -83,26 +83,35 @@ ClusterFs::SwapDir::get(const cache_key * const key)
     if (!engine_->find(name, info))
         return nullptr;
 
-    const auto handle = handles_.add(std::make_shared<Attachment>(name, info));
-    if (handle < 0)
-        return nullptr;
-
     const auto e = new StoreEntry();
     e->createMemObject();
-    attach(*e, name, info, handle);
-    return e;
+    if (attach(*e, name, info))
+        return e;
+    e->destroyMemObject();
+    delete e;
+    return nullptr;
 }
 
-/// ties an entry to an object that is here
-void
-ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &info, const sfileno handle) const
+/// Ties an entry to an object that is here.
+/// \returns false when too many are tied already
+bool
+ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &info)
 {
+    const auto attachment = std::make_shared<Attachment>(name, info);
+    const auto handle = handles_.add(attachment);
+    if (handle < 0)
+        return false;
+    const auto update = updates_.find(name);
+    if (update != updates_.end())
+        update->second.push_back(attachment);
+
     exportInfo(info, e);
     e.store_status = STORE_OK;
     e.attachToDisk(index, handle, SWAPOUT_DONE);
     e.ping_status = PING_NONE;
     EBIT_SET(e.flags, ENTRY_VALIDATED); // else all reading is refused
     debugs(47, 5, e << " has " << name.hex());
+    return true;
 }
 
 // Only called in SMP mode, which another cache_dir with a disker brings about.
@@ -115,15 +124,7 @@ ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
 
     const auto name = keyOf(static_cast<const cache_key*>(e.key));
     ObjectInfo info;
-    if (!engine_->find(name, info))
-        return false;
-
-    const auto handle = handles_.add(std::make_shared<Attachment>(name, info));
-    if (handle < 0)
-        return false;
-
-    attach(e, name, info, handle);
-    return true;
+    return engine_->find(name, info) && attach(e, name, info);
 }
 
 bool
@@ -295,23 +296,20 @@ ClusterFs::SwapDir::finalizeSwapoutFailure(StoreEntry &e)
 
 /* reading */
 
-/// Prepares for the size of an object as it is now: its head may have been
-/// replaced since the entry learned about the object, its body can't.
+/// Prepares for reading an object that has got another head since the entry
+/// learned of it. The body is the same.
+/// \param lostHead receives how many bytes can't be read
 /// \param shift receives how much longer the object has become
-/// \param headSize receives what the entry thinks the size of the head is
-/// \returns false when the entry's knowledge can't be made to fit
+/// \returns false when nobody knows where the body starts
 static bool
-AdaptTo(const uint64_t size, StoreEntry &e, int64_t &shift, int64_t &headSize)
+AdaptTo(const uint64_t size, const StoreEntry &e, int64_t &lostHead, int64_t &shift)
 {
-    const auto metadataSize = e.mem_obj ? e.mem_obj->swap_hdr_sz : 0;
-    if (!metadataSize) { // nothing was read yet
-        e.swap_file_sz = size;
-        return true;
-    }
-    const auto headersSize = e.mem_obj->baseReply().hdr_sz;
+    // the first reader is still waiting for the old head
+    if (!e.mem_obj || !e.mem_obj->swap_hdr_sz || e.mem_obj->baseReply().hdr_sz <= 0)
+        return false;
+    lostHead = static_cast<int64_t>(e.mem_obj->swap_hdr_sz) + e.mem_obj->baseReply().hdr_sz;
     shift = static_cast<int64_t>(size) - static_cast<int64_t>(e.swap_file_sz);
-    headSize = static_cast<int64_t>(metadataSize) + headersSize;
-    return !shift || headersSize > 0;
+    return true;
 }
 
 StoreIOState::Pointer
@@ -331,13 +329,24 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     else if (!attachment->evicted)
         reader = engine_->read(attachment->key);
 
+    int64_t lostHead = 0;
     int64_t shift = 0;
-    int64_t headSize = 0;
-    if (!reader || (e.swappedOut() && !AdaptTo(reader->size(), e, shift, headSize))) {
+    if (reader && e.swappedOut()) {
+        if (attachment->replaced && !attachment->opened && !e.mem_obj->swap_hdr_sz) {
+            e.swap_file_sz = reader->size(); // nobody has seen the old head
+            attachment->replaced = false;
+        }
+        const auto fits = attachment->replaced ? AdaptTo(reader->size(), e, lostHead, shift) :
+                          reader->size() == e.swap_file_sz;
+        if (!fits)
+            reader = nullptr;
+    }
+    if (!reader) {
         debugs(47, 3, "gone: " << e);
         return nullptr; // the core makes this a miss
     }
+    attachment->opened = true;
     const RefCount<IoState> sio = new IoState(*this, e, attachment, e.swap_filen, cb, cbData);
-    sio->startReading(std::move(reader), shift, headSize);
+    sio->startReading(std::move(reader), lostHead, shift);
     return sio.getRaw();
 }

@@ -15,6 +15,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace ClusterFs {
 
@@ -115,10 +117,11 @@ private:
 
     /* objects */
     bool readable() const;
-    void attach(StoreEntry &, const Key &, const ObjectInfo &, sfileno handle) const;
+    bool attach(StoreEntry &, const Key &, const ObjectInfo &);
     void evict(Attachment &) const;
     ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
     void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
+    void noteHeadReplaced(const Key &, Status);
 
     Config config_; ///< in use
     Config parsed_; ///< of the line being parsed
@@ -131,6 +134,8 @@ private:
     std::unique_ptr<Engine> engine_;
     Driver driver_;
     HandleTable handles_;
+    /// head updates on their way, with the attachments that were made before their end
+    std::unordered_map<Key, std::vector<AttachmentPointer>, KeyHash> updates_;
     std::string trouble_; ///< why there is no engine
     timeval startTime_ = {};
     bool rebuilt_ = false; ///< storeRebuildComplete() was called

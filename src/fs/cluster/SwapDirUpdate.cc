@@ -90,7 +90,8 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
 void
 ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info)
 {
-    if (attachment->updating || !e.mem_obj || e.publicKey() == nullptr)
+    const auto &key = attachment->key;
+    if (updates_.count(key) || !e.mem_obj || !e.publicKey() || keyOf(e.publicKey()) != key)
         return; // the next revalidation will do it
 
     const auto &mem = *e.mem_obj;
@@ -100,7 +101,7 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
     const auto headSize = mem.swap_hdr_sz + static_cast<uint64_t>(headersSize);
 
     ObjectInfo stored;
-    if (!engine_->find(attachment->key, stored))
+    if (!engine_->find(key, stored))
         return;
     if (e.swap_file_sz < headSize)
         return;
@@ -114,10 +115,23 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
         return;
 
     debugs(47, 5, e << " head: " << storedHeadSize << " -> " << head.size());
-    attachment->updating = true;
-    engine_->replaceHead(attachment->key, static_cast<uint32_t>(storedHeadSize), head, info,
-    [attachment](const Status status) {
-        attachment->updating = false;
-        debugs(47, status == Status::ok ? 5 : 3, attachment->key.hex() << " head update: " << statusText(status));
+    updates_.emplace(key, std::vector<AttachmentPointer>(1, attachment));
+    engine_->replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
+        noteHeadReplaced(key, status);
     });
+}
+
+/// A head update has ended; objects that are opened from now on have the new
+/// head, if it succeeded.
+void
+ClusterFs::SwapDir::noteHeadReplaced(const Key &key, const Status status)
+{
+    debugs(47, status == Status::ok ? 5 : 3, key.hex() << " head update: " << statusText(status));
+    const auto update = updates_.find(key);
+    assert(update != updates_.end());
+    if (status == Status::ok) {
+        for (const auto &attachment: update->second)
+            attachment->replaced = true;
+    }
+    updates_.erase(update);
 }

@@ -36,6 +36,7 @@ class Loop:
     def __init__(self, path):
         self.backing = pathlib.Path(path)
         self.path = _checked(tool("losetup"), "--find", "--show", path)
+        self._owner = os.stat(self.path)
         give_to_squid(self.path)
 
     def shrink(self, size):
@@ -46,8 +47,7 @@ class Loop:
     def close(self):
         if self.path:
             _checked(tool("losetup"), "--detach", self.path)
-            if os.geteuid() == 0:
-                os.chown(self.path, 0, 0)
+            os.chown(self.path, self._owner.st_uid, self._owner.st_gid)
         self.path = None
 
 

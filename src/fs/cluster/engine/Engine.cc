@@ -107,6 +107,7 @@ ClusterFs::Engine::close(const unsigned maxMilliseconds)
     if (!core_)
         return Status::ok;
     const auto status = core_->close(maxMilliseconds);
+    last_ = core_->stats();
     core_.reset();
     return status;
 }
@@ -258,7 +259,7 @@ ClusterFs::Engine::recoveryProgress() const
 ClusterFs::Stats
 ClusterFs::Engine::stats() const
 {
-    return core_ ? core_->stats() : Stats();
+    return core_ ? core_->stats() : last_;
 }
 
 const ClusterFs::Superblock *

@@ -114,7 +114,7 @@ public:
     uint64_t maxObjectSize() const; ///< stored bytes
     double recoveryProgress() const; ///< 0 to 1
 
-    Stats stats() const;
+    Stats stats() const; ///< after close(): as they were at its end
     /// the device's identity and division; only while open
     const Superblock *superblock() const;
     /// all of stats() as aligned text with stable names
@@ -125,6 +125,7 @@ private:
     const Clock &clock_;
     Config config_;
     Log log_;
+    Stats last_; ///< of the core that was closed
     std::unique_ptr<Core> core_;
 };
 

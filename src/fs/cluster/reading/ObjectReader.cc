@@ -143,6 +143,7 @@ ClusterFs::ObjectReader::locatePart(const uint64_t offset, Piece &piece)
     piece.payload = c.end - partPayloadAt;
     piece.offset = headBytes() + wanted * capacity;
     piece.part = true;
+    piece.number = static_cast<uint32_t>(wanted);
     return offset < piece.offset + piece.payload;
 }
 
@@ -218,7 +219,8 @@ ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) con
     if (status != Status::ok)
         return Status::corrupt;
     const auto &h = front.header;
-    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.key != key_ || h.end != piece.bytes)
+    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.key != key_ || h.end != piece.bytes ||
+            h.partNumber != piece.number)
         return Status::corrupt;
     const auto crc = partCrc(window.at(partPayloadAt), piece.payload, shared_.uuid, piece.cluster, piece.sequence);
     return crc == h.payloadCrc ? Status::ok : Status::corrupt;

@@ -42,6 +42,7 @@ private:
         uint64_t offset = 0; ///< of the first payload byte in the object
         ClusterNo pin = noCluster;
         bool part = false;
+        uint32_t number = 0; ///< of a part, from 0
     };
 
     bool locate(uint64_t offset, Piece &);

@@ -50,6 +50,7 @@ ClusterFs::Checkpointer::begin()
     chunk_ = 0;
     nextCluster_ = 0;
     nextSlot_ = 0;
+    nextStage_ = 0;
     written_ = 0;
     journal_.follow(number_);
     step_ = Step::clusters;
@@ -67,6 +68,9 @@ ClusterFs::Checkpointer::next()
         return;
     case Step::objects:
         writeObjects();
+        return;
+    case Step::carried:
+        writeCarried();
         return;
     case Step::end:
         writeEnd();
@@ -112,9 +116,12 @@ ClusterFs::Checkpointer::writeClusters()
             continue;
         Checkpoint::ClusterRecord record;
         record.number = n;
-        record.state = static_cast<uint8_t>(c.state);
-        // of clusters about to be written: what their contents must exceed
-        record.sequence = c.state == ClusterState::writing ? c.sequence - 1 : c.sequence;
+        // Those written since the start count as about to be written: the next
+        // start reads them, since neither the journal nor our objects name what
+        // they hold. Of such, the sequence is what their contents must exceed.
+        const bool isNew = c.sequence >= from_ && c.state != ClusterState::bad && c.state != ClusterState::announced;
+        record.state = static_cast<uint8_t>(isNew ? ClusterState::announced : c.state);
+        record.sequence = isNew || c.state == ClusterState::writing ? c.sequence - 1 : c.sequence;
         record.end = c.end;
         record.nextPart = c.nextPart;
         record.total = c.total;
@@ -132,42 +139,66 @@ ClusterFs::Checkpointer::writeClusters()
 }
 
 void
+ClusterFs::Checkpointer::addObject(Checkpoint::Chunk &chunk, const SlotNo slot, const Record &where)
+{
+    const auto &index = shared_.catalog.index;
+    if (shared_.catalog.clusters[where.cluster].sequence >= from_)
+        return; // the journal leads to it
+    const auto &r = index[slot];
+    Checkpoint::ObjectRecord record;
+    record.bucket = index.bucketOfSlot(slot);
+    record.tag = r.tag;
+    record.cluster = where.cluster;
+    record.place = where.place;
+    record.size = r.size;
+    record.timestamp = r.timestamp;
+    record.packed = r.packed();
+    if (chunk.keys)
+        record.key = index.keyOf(slot);
+    chunk.objectRecords.push_back(record);
+    ++written_;
+}
+
+void
 ClusterFs::Checkpointer::writeObjects()
 {
     auto chunk = newChunk(Checkpoint::objects);
-    const auto &catalog = shared_.catalog;
+    const auto &index = shared_.catalog.index;
     const auto most = Checkpoint::ObjectsInChunk(chunk.keys);
     // a step looks at a bounded number of slots, so that it stays short
-    for (size_t looked = 0; nextSlot_ < catalog.index.slotsTouched() && looked < 4 * most && chunk.objectRecords.size() < most; ++looked) {
+    for (size_t looked = 0; nextSlot_ < index.slotsTouched() && looked < 4 * most && chunk.objectRecords.size() < most; ++looked) {
         const auto slot = static_cast<SlotNo>(nextSlot_++);
-        const auto &r = catalog.index[slot];
-        if (r.cluster == noCluster || r.dead())
-            continue; // unused
-        // a carried object still is where it came from
-        Record where = r;
-        if (r.staged()) {
-            const auto &staged = catalog.staging[r.place];
-            where.cluster = staged.origin;
-            where.setPlace(staged.originOffset, staged.heat);
-        }
-        if (where.cluster == noCluster)
-            continue; // only staged: within the promised loss
-        if (catalog.clusters[where.cluster].sequence >= from_)
-            continue; // the journal leads to it
-        Checkpoint::ObjectRecord record;
-        record.bucket = catalog.index.bucketOfSlot(slot);
-        record.tag = r.tag;
-        record.cluster = where.cluster;
-        record.place = where.place;
-        record.size = r.size;
-        record.timestamp = r.timestamp;
-        record.packed = r.packed();
-        if (chunk.keys)
-            record.key = catalog.index.keyOf(slot);
-        chunk.objectRecords.push_back(record);
+        const auto &r = index[slot];
+        if (r.cluster != noCluster && !r.staged() && !r.dead())
+            addObject(chunk, slot, r);
     }
-    written_ += chunk.objectRecords.size();
-    if (nextSlot_ >= catalog.index.slotsTouched())
+    if (nextSlot_ >= index.slotsTouched())
+        step_ = Step::carried;
+    if (!chunk.objectRecords.empty())
+        write(chunk);
+    else if (step_ == Step::carried)
+        next();
+}
+
+/// Objects that are being carried still are where they came from. They come
+/// last: one that moves into staging behind our back in writeObjects() must
+/// not be missed, while naming one twice does no harm.
+void
+ClusterFs::Checkpointer::writeCarried()
+{
+    auto chunk = newChunk(Checkpoint::objects);
+    const auto &staging = shared_.catalog.staging;
+    const auto most = Checkpoint::ObjectsInChunk(chunk.keys);
+    for (; nextStage_ < staging.slotsTouched() && chunk.objectRecords.size() < most; ++nextStage_) {
+        const auto &staged = staging[nextStage_];
+        if (staged.state == StageState::free || staged.origin == noCluster || staged.record == noSlot)
+            continue;
+        Record where = shared_.catalog.index[staged.record];
+        where.cluster = staged.origin;
+        where.setPlace(staged.originOffset, staged.heat);
+        addObject(chunk, staged.record, where);
+    }
+    if (nextStage_ >= staging.slotsTouched())
         step_ = Step::end;
     if (!chunk.objectRecords.empty())
         write(chunk);

@@ -44,12 +44,14 @@ public:
 
 private:
     /// what next() will do
-    enum class Step : uint8_t { idle, clusters, objects, end, flush, superblock, flushSuperblock, finish };
+    enum class Step : uint8_t { idle, clusters, objects, carried, end, flush, superblock, flushSuperblock, finish };
 
     void begin();
     void next();
     void writeClusters();
     void writeObjects();
+    void writeCarried();
+    void addObject(Checkpoint::Chunk &, SlotNo, const Record &where);
     void writeEnd();
     void write(const Checkpoint::Chunk &);
     void writeSuperblock();
@@ -75,6 +77,7 @@ private:
     uint32_t chunk_ = 0; ///< next to write
     ClusterNo nextCluster_ = 0;
     uint64_t nextSlot_ = 0;
+    StageNo nextStage_ = 0;
     uint64_t written_ = 0; ///< objects
     uint64_t completed_ = 0;
     uint64_t completedAt_ = 0;

@@ -61,11 +61,10 @@ ClusterFs::Findings::checkpointed(const Checkpoint::ClusterRecord &record)
     see(record.sequence);
     const auto state = static_cast<ClusterState>(record.state);
     if (state == ClusterState::announced || state == ClusterState::writing) {
-        auto &fate = fates_[record.number];
-        if (!fate.after) { // else the journal knows better
-            fate.announced = true;
-            fate.after = record.sequence;
-        }
+        Fate fate;
+        fate.announced = true;
+        fate.after = record.sequence;
+        fates_.emplace(record.number, fate); // unless the journal knows better
         return;
     }
     if (state == ClusterState::bad) {

@@ -38,7 +38,7 @@ ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, std::funct
     const auto alive = shared_.alive;
     ++stats_.reads;
     stats_.bytesRead += size;
-    io.done = [this, alive, buffer, done = std::move(done)](const Status status) {
+    io.done = [alive, buffer, done = std::move(done)](const Status status) {
         if (*alive)
             done(status, buffer);
     };
@@ -240,6 +240,10 @@ void
 ClusterFs::Recovery::poll()
 {
     if (step_ == Step::table || step_ == Step::objects) {
+        if (chunkToTake_ >= shared_.geometry.checkpointBytes / checkpointChunkBytes) {
+            chunksAreBroken(); // the region is full of chunks, none of which is the end
+            return;
+        }
         readChunks();
         // a bounded number of chunks: the rest waits for the next turn
         for (unsigned i = 0; i < chunksAhead; ++i) {

@@ -200,7 +200,7 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     const auto size = to - from;
     leaving_.push_back(c);
     const auto alive = shared_.alive;
-    const auto arrived = [this, alive, c, sequence, from, size, list](const Status status) {
+    const auto arrived = [this, alive, c, sequence, list](const Status status) {
         if (!*alive)
             return;
         auto &now = shared_.catalog.clusters[c];

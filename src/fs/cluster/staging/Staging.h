@@ -97,6 +97,7 @@ public:
     /// memory that an object of that size takes
     static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
     uint32_t objects() const { return objects_; }
+    StageNo slotsTouched() const { return freshStage_; } ///< higher ones were never used
 
 private:
     void link(StageNo);

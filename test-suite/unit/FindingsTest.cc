@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How a start merges what it finds: the rules, one by one. */
+
+#include "PartsSupport.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+class FindingsTest : public ::testing::Test
+{
+protected:
+    FindingsTest() { p.catalog.holdEmpty = true; }
+
+    void announce(const ClusterNo c, const Sequence after) {
+        JournalRecord r;
+        r.kind = JournalRecord::Kind::announce;
+        r.cluster = c;
+        r.sequence = after;
+        f.journal(r);
+    }
+    void release(const ClusterNo c) {
+        JournalRecord r;
+        r.kind = JournalRecord::Kind::release;
+        r.cluster = c;
+        f.journal(r);
+    }
+    void removal(const uint64_t n, const Sequence upTo) {
+        JournalRecord r;
+        r.key = keyOf(n);
+        r.sequence = upTo;
+        f.journal(r);
+    }
+    void table(const ClusterNo c, const ClusterState state, const Sequence s, const uint32_t end = 65536) {
+        Checkpoint::ClusterRecord r;
+        r.number = c;
+        r.state = static_cast<uint8_t>(state);
+        r.sequence = s;
+        r.end = end;
+        f.checkpointed(r);
+    }
+    Checkpoint::ObjectRecord objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100) {
+        Checkpoint::ObjectRecord r;
+        r.bucket = p.catalog.index.bucketOf(keyOf(n));
+        r.tag = Index::TagOf(keyOf(n));
+        r.cluster = c;
+        r.place = 1024 / extentAlignment;
+        r.size = size;
+        return r;
+    }
+    void object(const uint64_t n, const ClusterNo c, const uint32_t size = 100) { f.checkpointed(objectRecord(n, c, size), false); }
+
+    /// a cluster on the device with one object in it
+    void found(const uint64_t n, const ClusterNo c, const Sequence s, const bool doubtful = false, const uint32_t size = 200,
+               const std::vector<PartReference> &parts = {}) {
+        Directory d;
+        d.header.number = c;
+        d.header.sequence = s;
+        d.header.end = 60000;
+        DirectoryEntry e;
+        e.key = keyOf(n);
+        e.offset = 2048;
+        e.size = size;
+        e.info.size = size;
+        e.parts = static_cast<uint32_t>(parts.size());
+        for (const auto &part: parts)
+            e.info.size += part.bytes;
+        d.entries.push_back(e);
+        d.parts = parts;
+        f.directory(c, d, doubtful);
+    }
+    void foundPart(const ClusterNo c, const Sequence s, const uint32_t bytes) {
+        Directory d;
+        d.header.kind = ClusterKind::part;
+        d.header.number = c;
+        d.header.sequence = s;
+        d.header.end = partPayloadAt + bytes;
+        f.directory(c, d, false);
+    }
+    void finish() {
+        f.joinParts();
+        f.unknownAreFree();
+        f.finish();
+        const auto &t = p.catalog.clusters;
+        EXPECT_EQ(t.inState(ClusterState::unknown), 0U);
+        EXPECT_EQ(t.inState(ClusterState::free), p.catalog.free.size());
+    }
+    /// the cluster where an object is, or noCluster
+    ClusterNo where(const uint64_t n) const {
+        const auto slot = p.catalog.index.find(keyOf(n));
+        return slot == noSlot ? noCluster : p.catalog.index[slot].cluster;
+    }
+
+    PartsDevice device;
+    Parts p{device};
+    RecoveryStats stats;
+    Findings f{p.shared, stats};
+    const uint32_t full = 65536 - partPayloadAt; ///< payload of a full part
+};
+
+} // namespace
+
+TEST_F(FindingsTest, takesTheCheckpointAsItIs) {
+    table(3, ClusterState::packed, 10);
+    table(4, ClusterState::bad, 0);
+    object(1, 3);
+    object(2, 3);
+    finish();
+    EXPECT_EQ(where(1), 3U);
+    EXPECT_EQ(where(2), 3U);
+    EXPECT_EQ(p.catalog.clusters[4].state, ClusterState::bad);
+    EXPECT_EQ(p.catalog.liveBytes(), 200U);
+    EXPECT_EQ(f.highest(), 10U);
+    EXPECT_EQ(stats.dropped, 0U);
+}
+
+TEST_F(FindingsTest, theJournalOverrulesTheCheckpoint) {
+    announce(3, 20);
+    release(4);
+    table(3, ClusterState::packed, 10);
+    table(4, ClusterState::packed, 11);
+    table(5, ClusterState::packed, 12);
+    object(1, 3);
+    object(2, 4);
+    object(3, 5);
+    EXPECT_EQ(f.announced(), std::vector<ClusterNo>{3});
+    EXPECT_EQ(f.announcedAfter(3), 20U);
+    finish();
+    EXPECT_EQ(where(1), noCluster);
+    EXPECT_EQ(where(2), noCluster);
+    EXPECT_EQ(where(3), 5U);
+}
+
+TEST_F(FindingsTest, theLastWordOfTheJournalCounts) {
+    announce(1, 10);
+    release(1);
+    release(2);
+    announce(2, 12);
+    announce(3, 13);
+    release(3);
+    announce(3, 14);
+    announce(999999, 1);
+    release(999999);
+    EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{2, 3}));
+    EXPECT_EQ(f.announcedAfter(3), 14U);
+}
+
+TEST_F(FindingsTest, theTableAnnouncesToo) {
+    table(1, ClusterState::announced, 30);
+    table(2, ClusterState::writing, 31);
+    EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{1, 2}));
+    EXPECT_EQ(f.announcedAfter(2), 31U);
+}
+
+/// announced at the checkpoint, then written, then forgotten
+TEST_F(FindingsTest, whatWasReleasedSinceStaysForgotten) {
+    release(1);
+    table(1, ClusterState::announced, 30);
+    EXPECT_TRUE(f.announced().empty());
+}
+
+TEST_F(FindingsTest, higherSequenceNumbersWin) {
+    found(1, 10, 100);
+    found(1, 11, 102);
+    found(1, 12, 101);
+    finish();
+    EXPECT_EQ(where(1), 11U);
+    EXPECT_EQ(p.catalog.objects(), 1U);
+    EXPECT_EQ(p.catalog.clusters[10].state, ClusterState::free) << "nothing is left in it";
+    EXPECT_EQ(p.catalog.liveBytes(), 200U);
+}
+
+TEST_F(FindingsTest, removalsEndAllVersionsUpToTheirs) {
+    removal(1, 100);
+    removal(1, 90); // an older one, replayed later
+    removal(2, 100);
+    found(1, 10, 100);
+    found(2, 11, 101);
+    table(3, ClusterState::packed, 50);
+    object(1, 3);
+    object(3, 3);
+    finish();
+    EXPECT_EQ(where(1), noCluster);
+    EXPECT_EQ(where(2), 11U);
+    EXPECT_EQ(where(3), 3U);
+    EXPECT_EQ(stats.deletes, 3U);
+}
+
+TEST_F(FindingsTest, whatTheCallerDeletesNowIsGone) {
+    f.removedNow(keyOf(1));
+    table(3, ClusterState::packed, 50);
+    object(1, 3);
+    found(1, 10, 100000);
+    finish();
+    EXPECT_EQ(where(1), noCluster);
+}
+
+TEST_F(FindingsTest, whatTheCallerStoresNowStays) {
+    const auto s = p.stage(1, "newer");
+    table(3, ClusterState::packed, 50);
+    object(1, 3);
+    found(1, 10, 100000);
+    finish();
+    const auto slot = p.catalog.index.find(keyOf(1));
+    ASSERT_NE(slot, noSlot);
+    EXPECT_TRUE(p.catalog.index[slot].staged());
+    EXPECT_EQ(p.catalog.index[slot].place, s);
+}
+
+TEST_F(FindingsTest, scansLeaveDoubt) {
+    found(1, 10, 100, true);
+    found(2, 11, 101, false);
+    finish();
+    EXPECT_TRUE(p.catalog.info(p.catalog.index.find(keyOf(1))).flags & flagDoubtful);
+    EXPECT_FALSE(p.catalog.info(p.catalog.index.find(keyOf(2))).flags & flagDoubtful);
+}
+
+TEST_F(FindingsTest, joinsPartsThatComeLate) {
+    found(1, 10, 105, false, 500, {{20, full, 100}, {22, full, 101}, {21, 700, 102}});
+    foundPart(21, 102, 700);
+    foundPart(20, 100, full);
+    foundPart(22, 101, full);
+    foundPart(23, 103, full); // of nobody
+    finish();
+    ASSERT_EQ(where(1), 10U);
+    const auto slot = p.catalog.index.find(keyOf(1));
+    EXPECT_EQ(p.catalog.objectSize(slot), 500U + 2 * full + 700);
+    EXPECT_EQ(p.catalog.payloadBytes(slot), 500U);
+    EXPECT_EQ(p.catalog.clusters[20].nextPart, 22U);
+    EXPECT_EQ(p.catalog.clusters[22].nextPart, 21U);
+    EXPECT_EQ(p.catalog.clusters[21].nextPart, noCluster);
+    EXPECT_EQ(p.catalog.clusters[23].state, ClusterState::free);
+}
+
+TEST_F(FindingsTest, dropsObjectsWhosePartsAreNotTheirs) {
+    const std::vector<PartReference> good = {{20, full, 100}, {21, 700, 101}};
+    const struct { const char *what; std::vector<PartReference> parts; } cases[] = {
+        {"missing", {{20, full, 100}, {25, 700, 101}}},
+        {"rewritten", {{20, full, 99}, {21, 700, 101}}},
+        {"of another size", {{20, full, 100}, {21, 701, 101}}},
+        {"not full in the middle", {{21, 700, 101}, {20, full, 100}}},
+        {"outside", {{20, full, 100}, {0x7fffffff, 700, 101}}},
+        {"packed", {{20, full, 100}, {10, 700, 105}}},
+    };
+    foundPart(20, 100, full);
+    foundPart(21, 101, 700);
+    uint64_t n = 1;
+    for (const auto &c: cases) {
+        found(n, static_cast<ClusterNo>(30 + n), 200 + n, false, 500, c.parts);
+        ++n;
+    }
+    found(99, 90, 300, false, 500, good);
+    finish();
+    for (uint64_t i = 1; i < n; ++i)
+        EXPECT_EQ(where(i), noCluster) << cases[i - 1].what;
+    EXPECT_EQ(where(99), 90U);
+}
+
+TEST_F(FindingsTest, aNewHeadKeepsTheParts) {
+    const std::vector<PartReference> parts = {{20, full, 100}, {21, 700, 101}};
+    found(1, 10, 105, false, 500, parts);
+    found(1, 11, 110, false, 600, parts);
+    foundPart(20, 100, full);
+    foundPart(21, 101, 700);
+    finish();
+    EXPECT_EQ(where(1), 11U);
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(1))), 600U + full + 700);
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
+}
+
+/// a checkpoint of somebody who means harm
+TEST_F(FindingsTest, survivesHostileRecords) {
+    table(0xffffffffU, ClusterState::packed, 1);
+    table(1, static_cast<ClusterState>(200), 1);
+    table(2, ClusterState::packed, 5, 0xffffffffU);
+    table(3, ClusterState::packed, 6);
+    table(3, ClusterState::part, 7); // twice
+    Checkpoint::ClusterRecord part;
+    part.number = 5;
+    part.state = static_cast<uint8_t>(ClusterState::part);
+    part.end = 65536;
+    part.nextPart = 6;
+    f.checkpointed(part);
+    part.number = 6;
+    part.nextPart = 5; // a ring
+    f.checkpointed(part);
+    part.number = 7;
+    part.nextPart = 0x70000000;
+    f.checkpointed(part);
+    part.number = 8;
+    part.end = 100; // ends before it starts
+    part.nextPart = noCluster;
+    f.checkpointed(part);
+
+    auto r = objectRecord(1, 3);
+    r.bucket = 0xffffffffU;
+    f.checkpointed(r, false);
+    object(2, 0xfffffffeU);
+    object(3, 2);
+    object(4, 3, 0xffffffffU);
+    object(5, 3, 65536);
+    for (const ClusterNo first: {5U, 6U, 7U, 8U, 0xfffffff0U, noCluster}) {
+        r = objectRecord(100 + first, 3);
+        Record flags = Record();
+        flags.setFlags(flagParted);
+        r.packed = flags.packed();
+        r.size = first;
+        f.checkpointed(r, false);
+    }
+    object(7, 3);
+    object(7, 3); // twice
+    finish();
+    EXPECT_EQ(p.catalog.objects(), 1U);
+    EXPECT_EQ(where(7), 3U);
+    EXPECT_EQ(p.catalog.liveBytes(), 100U);
+}

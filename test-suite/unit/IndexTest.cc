@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Index records and the hash index, beside an oracle. */
+
+#include "EngineSupport.h"
+
+#include "fs/cluster/index/ClusterTable.h"
+#include "fs/cluster/index/Index.h"
+
+#include <list>
+#include <random>
+#include <unordered_map>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+constexpr int64_t expiresExact = (1 << 26) - 3; ///< seconds after the timestamp
+constexpr int64_t modifiedExact = (1 << 30) - 2; ///< seconds before it
+
+ObjectInfo
+packed(const ObjectInfo &info)
+{
+    Record r = Record();
+    r.setInfo(info);
+    return r.info();
+}
+
+} // namespace
+
+TEST(Record, keepsTimesThatHttpNeeds) {
+    const int64_t stamps[] = {1, 1000, 1700000000, 0x7fffffff, 0xffffffffLL};
+    const int64_t distances[] = {0, 1, 2, 59, 60, 3600, 86399, 86400, 31536000, 63072000, expiresExact - 1, expiresExact};
+    for (const auto stamp: stamps) {
+        for (const auto d: distances) {
+            for (unsigned flags = 0; flags < 16; ++flags) {
+                ObjectInfo info;
+                info.timestamp = stamp;
+                info.expires = stamp + d;
+                info.lastModified = stamp > d * 2 ? stamp - d * 2 : 0;
+                info.flags = static_cast<uint8_t>(flags);
+                const auto got = packed(info);
+                ASSERT_EQ(got.timestamp, stamp);
+                ASSERT_EQ(got.expires, info.expires) << stamp << " " << d;
+                ASSERT_EQ(got.lastModified, info.lastModified);
+                ASSERT_EQ(got.flags, flags);
+            }
+        }
+    }
+}
+
+TEST(Record, movesOtherTimesTowardsRevalidation) {
+    const int64_t now = 1700000000;
+    const auto pack = [&](const int64_t expires, const int64_t modified, const int64_t stamp) {
+        ObjectInfo info;
+        info.timestamp = stamp;
+        info.expires = expires;
+        info.lastModified = modified;
+        return packed(info);
+    };
+    // far futures end sooner, never later
+    EXPECT_EQ(pack(now + expiresExact + 1, -1, now).expires, now + expiresExact);
+    EXPECT_EQ(pack(now + (int64_t(1) << 40), -1, now).expires, now + expiresExact);
+    // what has expired stays so
+    for (const int64_t ago: {1LL, 100LL, 1000000000LL}) {
+        EXPECT_LT(pack(now - ago, -1, now).expires, now);
+        EXPECT_GE(pack(now - ago, -1, now).expires, 0);
+    }
+    // old modifications seem younger, future ones are now
+    EXPECT_EQ(pack(-1, now - modifiedExact, now).lastModified, now - modifiedExact);
+    EXPECT_EQ(pack(-1, now - modifiedExact - 5, now).lastModified, now - modifiedExact);
+    EXPECT_EQ(pack(-1, now + 500, now).lastModified, now);
+    // unknown stays unknown
+    EXPECT_EQ(pack(-1, -1, now).expires, -1);
+    EXPECT_EQ(pack(-1, -1, now).lastModified, -1);
+    EXPECT_EQ(pack(-1, -1, -1).timestamp, -1);
+    EXPECT_EQ(pack(-1, -1, -77).timestamp, -1);
+    EXPECT_EQ(pack(-1, -1, int64_t(1) << 40).timestamp, 0xffffffffLL);
+}
+
+TEST(Record, neverGrowsFresher) {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 200000; ++i) {
+        ObjectInfo info;
+        info.timestamp = static_cast<int64_t>(random() % (uint64_t(1) << (random() % 34)));
+        info.expires = static_cast<int64_t>(random() % (uint64_t(1) << (random() % 40))) - 1;
+        info.lastModified = static_cast<int64_t>(random() % (uint64_t(1) << (random() % 40))) - 1;
+        const auto got = packed(info);
+        if (info.expires >= 0) {
+            ASSERT_LE(got.expires, std::max(info.expires, std::max<int64_t>(0, got.timestamp - 1)));
+            ASSERT_GE(got.expires, 0);
+        } else {
+            ASSERT_EQ(got.expires, -1);
+        }
+        ASSERT_EQ(got.lastModified < 0, info.lastModified < 0);
+        ASSERT_LE(got.lastModified, got.timestamp < 0 ? 0 : got.timestamp);
+        // what was packed once is not changed by packing it again
+        const auto again = packed(got);
+        ASSERT_EQ(again.lastModified, got.lastModified);
+        ASSERT_EQ(again.timestamp, got.timestamp);
+    }
+}
+
+TEST(Record, keepsPlaceAndHeat) {
+    for (const uint32_t offset: {0U, 8U, 65528U, 1048576U, 16U * 1024 * 1024 - 8}) {
+        for (const uint32_t heat: {0U, 1U, 7U, 1000U, Record::heatMost, Record::heatMost + 1, 0xffffffffU}) {
+            Record r = Record();
+            r.setPlace(offset, heat);
+            EXPECT_EQ(r.offset(), offset);
+            EXPECT_EQ(r.heat(), std::min(heat, Record::heatMost));
+            r.setHeat(5);
+            EXPECT_EQ(r.heat(), 5U);
+            EXPECT_EQ(r.offset(), offset);
+        }
+    }
+}
+
+TEST(Record, keepsFlagsBesideTimes) {
+    Record r = Record();
+    r.setInfo(infoOf(1700000000, flagNegative));
+    r.setFlags(r.flags() | flagParted | Record::flagDead);
+    EXPECT_TRUE(r.parted());
+    EXPECT_TRUE(r.dead());
+    EXPECT_EQ(r.info().flags, flagNegative | flagParted) << "the dead mark is nobody's business";
+    EXPECT_EQ(r.info().expires, 1700003600);
+}
+
+TEST(Index, isSmallEnough) {
+    // 36 bytes a record, half a bucket each, and a share of a 64-byte cluster line: 1 MB holds 80 objects of 13 KB
+    EXPECT_LE(sizeof(Record) + sizeof(uint32_t) / 2.0 + sizeof(ClusterEntry) * 13.0 / 1024, 40.0);
+    Geometry g;
+    std::string error;
+    ASSERT_TRUE(g.plan(uint64_t(1) << 40, MB, 13 * 1024, error));
+    const double objects = static_cast<double>(g.clusterCount) * MB / (13.0 * 1024);
+    const auto buckets = static_cast<double>(g.bucketCount) * sizeof(uint32_t);
+    EXPECT_LE(sizeof(Record) + (buckets + g.clusterCount * sizeof(ClusterEntry)) / objects, 40.0) << "all in, device full";
+}
+
+TEST(Index, doesWhatAMapDoes) {
+    for (const uint64_t buckets: {uint64_t(1), uint64_t(7), uint64_t(512), uint64_t(4096)}) {
+        for (const bool keys: {false, true}) {
+            constexpr uint64_t capacity = 500;
+            Index index(capacity, buckets, keys);
+            std::unordered_map<uint64_t, SlotNo> oracle;
+            std::list<SlotNo> unlinked;
+            std::mt19937_64 random(buckets);
+            for (int i = 0; i < 20000; ++i) {
+                const auto n = random() % 900;
+                const auto known = oracle.find(n);
+                const auto slot = index.find(keyOf(n));
+                ASSERT_EQ(slot, known == oracle.end() ? noSlot : known->second);
+                if (known == oracle.end()) {
+                    const auto s = index.insert(keyOf(n));
+                    ASSERT_EQ(s == noSlot, oracle.size() + unlinked.size() == capacity);
+                    if (s != noSlot) {
+                        oracle[n] = s;
+                        ASSERT_EQ(index[s].tag, Index::TagOf(keyOf(n)));
+                        ASSERT_EQ(index[s].cluster, noCluster);
+                        ASSERT_EQ(index[s].size, 0U) << "a used slot must be clean";
+                        index[s].size = 7;
+                    }
+                } else if (random() % 2) {
+                    ASSERT_EQ(index.bucketOfSlot(slot), index.bucketOf(keyOf(n)));
+                    if (keys) {
+                        ASSERT_EQ(index.keyOf(slot), keyOf(n));
+                    }
+                    index.unlink(slot);
+                    oracle.erase(known);
+                    unlinked.push_back(slot);
+                }
+                if (!unlinked.empty() && random() % 3 == 0) {
+                    index.release(unlinked.front());
+                    unlinked.pop_front();
+                }
+                ASSERT_EQ(index.linked(), oracle.size());
+                ASSERT_EQ(index.used(), oracle.size() + unlinked.size());
+            }
+            EXPECT_LE(index.slotsTouched(), capacity);
+        }
+    }
+}
+
+TEST(Index, fillsToItsCapacityAndNotBeyond) {
+    Index index(1000, 500, false);
+    for (uint64_t n = 0; n < 1000; ++n)
+        ASSERT_NE(index.insert(keyOf(n)), noSlot);
+    EXPECT_EQ(index.insert(keyOf(1000)), noSlot);
+    EXPECT_EQ(index.capacity(), 1000U);
+    EXPECT_EQ(index.linked(), 1000U);
+    for (uint64_t n = 0; n < 1000; ++n)
+        EXPECT_NE(index.find(keyOf(n)), noSlot);
+    const auto first = index.find(keyOf(0));
+    index.unlink(first);
+    EXPECT_EQ(index.insert(keyOf(1000)), noSlot) << "unlinked is not released";
+    index.release(first);
+    EXPECT_EQ(index.insert(keyOf(1000)), first);
+}
+
+TEST(Index, tellsKeysApartByBucketAndTag) {
+    Index index(10, 1 << 16, true);
+    const auto a = keyFrom(0x1111111100000000ULL, 5);
+    const auto b = keyFrom(0x9999999900000000ULL, 5); // same tag, another bucket
+    const auto c = keyFrom(0x1111111100000000ULL, 6); // same bucket, another tag
+    const auto twin = keyFrom(0x11111111ffffffffULL, 0xffffffff00000005ULL); // same both
+    EXPECT_EQ(index.bucketOf(a), index.bucketOf(c));
+    EXPECT_NE(index.bucketOf(a), index.bucketOf(b));
+    const auto slot = index.insert(a);
+    EXPECT_EQ(index.find(b), noSlot);
+    EXPECT_EQ(index.find(c), noSlot);
+    EXPECT_EQ(index.find(twin), slot) << "whoever reads compares the whole key";
+    EXPECT_EQ(index.keyOf(slot), a);
+}
+
+TEST(Index, spreadsOverAllBuckets) {
+    for (const uint64_t buckets: {uint64_t(1), uint64_t(1000), uint64_t(1) << 30, (uint64_t(1) << 31) - 1}) {
+        Index index(1, buckets, false);
+        EXPECT_EQ(index.bucketOf(keyFrom(0, 0)), 0U);
+        EXPECT_EQ(index.bucketOf(keyFrom(~uint64_t(0), 0)), buckets - 1);
+    }
+    Index index(1, 100, false);
+    unsigned counts[100] = {};
+    for (uint64_t n = 0; n < 100000; ++n)
+        ++counts[index.bucketOf(keyOf(n))];
+    for (const auto n: counts) {
+        EXPECT_GT(n, 800U);
+        EXPECT_LT(n, 1200U);
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The read cache, alone on a device. */
+
+#include "PartsSupport.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+class ReadCacheTest : public ::testing::Test
+{
+protected:
+    ReadCacheTest() {
+        p.allFree();
+        const auto &g = p.shared.geometry;
+        for (ClusterNo c = 0; c < 64; ++c) {
+            const auto bytes = content(c);
+            memcpy(device.media.data() + g.clusterOffset(c), bytes.data(), bytes.size());
+        }
+    }
+
+    static std::string content(const ClusterNo c) { return bytesOf(c, 65536); }
+
+    /// loads and notes the answer
+    void load(const ClusterNo c, const uint32_t start, const uint32_t size) {
+        cache.load(c, 1, start, size, c, IoClass::urgent, [this, c, start, size](const Status s) {
+            answers.push_back(s);
+            const auto w = cache.find(c, 1, start, size);
+            if (s == Status::ok) {
+                ASSERT_NE(w, nullptr) << "in memory while its waiters are told";
+                EXPECT_EQ(std::string(w->at(start), size), content(c).substr(start, size));
+            }
+        });
+    }
+    bool answered(const size_t n) {
+        return p.until([&] { return answers.size() >= n; }, 200);
+    }
+    uint64_t reads() const { return device.device->requests(IoOp::read); }
+
+    PartsDevice device;
+    Parts p{device};
+    ReadCache cache{*device.device, p.catalog, p.shared.geometry, 4 * 65536};
+    std::vector<Status> answers;
+};
+
+} // namespace
+
+TEST_F(ReadCacheTest, loadsWhatIsWantedAndNotMore) {
+    EXPECT_EQ(cache.find(3, 1, 5000, 100), nullptr);
+    EXPECT_EQ(cache.misses, 1U);
+    load(3, 5000, 4000);
+    EXPECT_EQ(p.catalog.clusters[3].pins, 1U) << "nobody may write there meanwhile";
+    ASSERT_TRUE(answered(1));
+    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    EXPECT_EQ(cache.bytes(), 8192U) << "two blocks of the device";
+    EXPECT_NE(cache.find(3, 1, 4096, 8192), nullptr);
+    EXPECT_EQ(cache.find(3, 1, 4096, 8193), nullptr);
+    EXPECT_EQ(cache.find(3, 1, 4095, 10), nullptr);
+    EXPECT_EQ(cache.find(3, 2, 5000, 100), nullptr) << "what the cluster holds now is something else";
+    EXPECT_EQ(cache.find(4, 1, 5000, 100), nullptr);
+}
+
+TEST_F(ReadCacheTest, joinsReadsUnderWay) {
+    device.device->setDelay(3000, 3000);
+    load(3, 0, 20000);
+    load(3, 5000, 100);
+    load(3, 0, 20480);
+    EXPECT_EQ(reads(), 1U);
+    load(3, 15000, 6000); // goes beyond it
+    EXPECT_EQ(reads(), 2U);
+    load(4, 0, 100);
+    EXPECT_EQ(reads(), 3U);
+    ASSERT_TRUE(answered(5));
+    EXPECT_EQ(answers, std::vector<Status>(5, Status::ok));
+    EXPECT_EQ(reads(), 3U);
+}
+
+TEST_F(ReadCacheTest, doesNotJoinReadsOfFormerContents) {
+    device.device->setDelay(3000, 3000);
+    cache.load(3, 1, 0, 4096, 3, IoClass::urgent, [](Status) {});
+    cache.load(3, 2, 0, 4096, 3, IoClass::urgent, [](Status) {});
+    EXPECT_EQ(reads(), 2U);
+    ASSERT_TRUE(p.idle());
+    EXPECT_NE(cache.find(3, 1, 0, 10), nullptr);
+    EXPECT_NE(cache.find(3, 2, 0, 10), nullptr);
+}
+
+TEST_F(ReadCacheTest, evictsWhatWasUsedLongestAgo) {
+    for (ClusterNo c = 0; c < 4; ++c)
+        load(c, 0, 65536);
+    ASSERT_TRUE(answered(4));
+    EXPECT_EQ(cache.bytes(), cache.limit());
+    EXPECT_NE(cache.find(0, 1, 0, 1), nullptr);
+    load(4, 0, 65536);
+    ASSERT_TRUE(answered(5));
+    EXPECT_NE(cache.find(0, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.find(1, 1, 0, 1), nullptr);
+    EXPECT_NE(cache.find(2, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.bytes(), cache.limit());
+}
+
+TEST_F(ReadCacheTest, keepsWithinItsLimit) {
+    device.device->setDelay(1000, 5000);
+    for (ClusterNo c = 0; c < 64; ++c) {
+        load(c, 0, 65536);
+        EXPECT_LE(cache.bytes(), cache.limit());
+    }
+    EXPECT_EQ(reads(), 4U) << "the others wait for memory";
+    ASSERT_TRUE(p.until([&] {
+        EXPECT_LE(cache.bytes(), cache.limit());
+        return answers.size() == 64;
+    }));
+    EXPECT_EQ(answers, std::vector<Status>(64, Status::ok));
+    for (ClusterNo c = 0; c < 64; ++c)
+        EXPECT_EQ(p.catalog.clusters[c].pins, 0U);
+}
+
+TEST_F(ReadCacheTest, joinsReadsThatWaitForMemory) {
+    device.device->setDelay(1000, 1000);
+    for (ClusterNo c = 0; c < 6; ++c) {
+        load(c, 0, 65536);
+        load(c, 100, 100);
+    }
+    ASSERT_TRUE(answered(12));
+    EXPECT_EQ(reads(), 6U);
+}
+
+/// memory that was full of clusters on their way to the device
+TEST_F(ReadCacheTest, startsWaitingReadsWhenMemoryComesBack) {
+    std::vector<WindowPointer> held;
+    for (ClusterNo c = 0; c < 6; ++c)
+        held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+    EXPECT_GT(cache.bytes(), cache.limit()) << "written bytes are in memory anyway";
+    load(10, 0, 65536);
+    EXPECT_FALSE(answered(1));
+    held.clear();
+    cache.poll();
+    EXPECT_TRUE(answered(1));
+    EXPECT_LE(cache.bytes(), cache.limit());
+}
+
+TEST_F(ReadCacheTest, findsWhatWasJustWritten) {
+    auto buffer = std::make_shared<Buffer>(8192);
+    memset(buffer->data(), 'w', 8192);
+    cache.insert(7, 5, buffer, 5000);
+    const auto w = cache.find(7, 5, 100, 4900);
+    ASSERT_NE(w, nullptr);
+    EXPECT_TRUE(w->trusted);
+    EXPECT_EQ(std::string(w->at(100), 4900), std::string(4900, 'w'));
+    EXPECT_EQ(cache.find(7, 5, 100, 4901), nullptr);
+    EXPECT_EQ(cache.bytes(), 8192U);
+}
+
+TEST_F(ReadCacheTest, forgets) {
+    load(3, 0, 4096);
+    load(3, 20000, 4096);
+    load(4, 0, 4096);
+    ASSERT_TRUE(answered(3));
+    cache.forget(3);
+    cache.forget(50);
+    EXPECT_EQ(cache.find(3, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.find(3, 1, 20000, 1), nullptr);
+    EXPECT_NE(cache.find(4, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.bytes(), 4096U);
+}
+
+TEST_F(ReadCacheTest, keepsNothingOfFailedReads) {
+    device.device->script(IoOp::read, 1, Fault::error);
+    load(3, 0, 65536);
+    load(3, 10, 10);
+    ASSERT_TRUE(answered(2));
+    EXPECT_EQ(answers, std::vector<Status>(2, Status::ioError));
+    EXPECT_EQ(cache.bytes(), 0U);
+    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    load(3, 0, 65536);
+    ASSERT_TRUE(answered(3));
+    EXPECT_EQ(answers.back(), Status::ok);
+}
+
+TEST_F(ReadCacheTest, letsASingleLargeWindowIn) {
+    cache.setLimit(1000);
+    load(3, 0, 65536);
+    load(4, 0, 65536);
+    ASSERT_TRUE(answered(2));
+    EXPECT_EQ(answers, std::vector<Status>(2, Status::ok));
+    EXPECT_LE(cache.bytes(), 65536U);
+}
