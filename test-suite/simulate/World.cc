@@ -33,7 +33,7 @@ Simulate::World::World(const Plan &plan):
     config_.replacement = chance(50) ? ReplacementPolicy::lru : ReplacementPolicy::fifo;
     config_.layout = static_cast<LayoutPolicy>(below(3));
     config_.list = chance(30);
-    const auto bytes = (8 + below(12)) << 20;
+    const auto bytes = (12 + below(12)) << 20;
     media_ = std::make_unique<MemoryDevice>(clock_, bytes, chance(50) ? 4096 : 512);
     format();
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Clients at the same time, clients and origins that go away, objects removed while they are read."""
 
-from testlib.client import finish_all
+from testlib.client import Client, finish_all
 from testlib.processes import wait_for
 from testlib.stores import AUFS_CUT, ROCK_BUSY
 from testlib.suite import HITS, case
@@ -56,6 +56,28 @@ def join_a_download_that_is_not_kept(t):
             assert not reply.complete or reply.check()
         assert squid.client.cached(url) is None
         t.miss(squid, url)
+
+
+@case(quick=True, known=AUFS_CUT)
+def slow_reader_of_what_is_not_kept(t):
+    """A client lags behind when the object turns out too large: what it gets is whole, or seen to be cut."""
+    squid = t.running(options=f"max-size={2 * MB}")
+    slow = Client(squid.port, receive_buffer=4096)
+    for size in (2 * MB + 10000, 3 * MB):
+        for number, how in enumerate(({"chunked": 1}, {"close": 1}, {"chunked": 1})):
+            gate = f"gate{size}-{number}"
+            url = t.url(f"film{number}", size=size, gate=gate, gateat=MB, **how)
+            first = squid.client.open(url)
+            begin = first.read(MB // 2)
+            t.origin.gate(gate).wait_reached()
+            second = slow.open(url)
+            early = second.read(10000)
+            t.origin.gate(gate).open()
+            first.finish(begin).check()
+            squid.result(first)
+            # Squid sends chunks to this client, whatever it got from the origin: a cut can be seen.
+            reply = second.finish(early).check_prefix()
+            assert not reply.complete or reply.check()
 
 
 @case()
@@ -165,8 +187,9 @@ def more_than_the_store_can_take(t):
     t.fetch_all(squid, urls[::-1], threads=5)
 
 
-def reading(squid, url):
-    """A client that has read a little of a large object and then pauses."""
+def reading(t, squid, url):
+    """A client that has read a little of a large cached object and then pauses."""
+    t.hit(squid, url)
     fetch = squid.client.open(url)
     return fetch, fetch.read(100000)
 
@@ -177,7 +200,7 @@ def purge_while_reading(t):
     squid = t.running(megabytes=96)
     url = t.url("film", size=30 * MB)
     t.store_object(squid, url)
-    fetch, begin = reading(squid, url)
+    fetch, begin = reading(t, squid, url)
     reply = squid.client.request(url, method="PURGE")
     assert reply.status == 200, reply.status
     assert squid.client.cached(url) is None, "a purged object is still served"
@@ -192,7 +215,7 @@ def replace_while_reading(t):
     squid = t.running(megabytes=128)
     url = t.url("film", size=20 * MB)
     t.store_object(squid, url)
-    fetch, begin = reading(squid, url)
+    fetch, begin = reading(t, squid, url)
     t.origin.change(url)
     squid.client.get(url, Cache_Control="no-cache").check(version=1)
     t.settle(squid, url)
@@ -209,7 +232,7 @@ def eviction_while_reading(t):
     squid = t.running(megabytes=64)
     url = t.url("film", size=12 * MB)
     t.store_object(squid, url)
-    fetch, begin = reading(squid, url)
+    fetch, begin = reading(t, squid, url)
     t.fetch_all(squid, [t.url(f"other{n}", size=MB + n) for n in range(200)])
     fetch.finish(begin).check()
 

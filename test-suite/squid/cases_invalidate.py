@@ -136,6 +136,7 @@ def revalidation_while_reading(t):
     url = t.url("film", size=20 * MB)
     t.origin.set_headers(url, X_Stamp="old")
     t.store_object(squid, url)
+    t.hit(squid, url)
     fetch = squid.client.open(url)
     begin = fetch.read(100000)
     t.origin.set_headers(url, X_Stamp="n" * 5000)

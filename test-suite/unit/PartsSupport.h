@@ -100,17 +100,18 @@ struct Parts {
     }
 
     /// a staged object with an index record
-    StageNo stage(const uint64_t n, const std::string &bytes) {
+    StageNo stage(const uint64_t n, const std::string &bytes, const ClusterNo firstPart = noCluster) {
         const auto s = catalog.staging.open(keyOf(n), infoOf(home.clock.wallSeconds()));
         EXPECT_TRUE(catalog.staging.append(s, bytes.data(), bytes.size()));
         catalog.staging[s].info.size = bytes.size();
+        catalog.staging[s].firstPart = firstPart;
         EXPECT_NE(catalog.addStaged(s), noSlot);
         catalog.staging.complete(s, home.clock.micros());
         return s;
     }
 
     /// an object in a cluster, as far as the catalog knows
-    SlotNo placed(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size) {
+    SlotNo placed(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart = noCluster) {
         auto &entry = catalog.clusters[c];
         if (entry.state != ClusterState::packed) {
             if (entry.state == ClusterState::free)
@@ -120,7 +121,7 @@ struct Parts {
             entry.sequence = ++shared.sequence;
             entry.first = noSlot;
         }
-        const auto s = stage(n, bytesOf(n, size));
+        const auto s = stage(n, bytesOf(n, size), firstPart);
         const auto slot = catalog.staging[s].record;
         catalog.staging.startPacking(s);
         catalog.place(slot, c, offset, size);

@@ -34,7 +34,7 @@ protected:
         });
     }
     bool answered(const size_t n) {
-        return p.until([&] { return answers.size() >= n; }, 200);
+        return p.until([&] { cache.poll(); return answers.size() >= n; }, 200);
     }
     uint64_t reads() const { return device.device->requests(IoOp::read); }
 

@@ -222,9 +222,9 @@ TEST(SuperblockFile, doesWithOneReadableCopy) {
 TEST(SuperblockFile, givesUpWaiting) {
     PartsDevice d;
     d.device->script(IoOp::read, 1, Fault::hang, true);
-    Buffer buffer(4096);
+    const auto buffer = std::make_shared<Buffer>(4096);
     const auto before = d.clock.micros();
-    EXPECT_EQ(doAndWait(*d.device, IoOp::read, 0, buffer.data(), 4096, 1000), Status::ioError);
+    EXPECT_EQ(doAndWait(*d.device, IoOp::read, 0, buffer, 4096, 1000), Status::ioError);
     EXPECT_GE(d.clock.micros(), before + 1000000);
     EXPECT_LE(d.clock.micros(), before + 2000000);
 }
@@ -239,8 +239,7 @@ TEST(Checkpointer, writesWhatIsThere) {
         p.allFree();
         for (uint64_t n = 0; n < 200; ++n)
             p.placed(n, static_cast<ClusterNo>(n / 10), static_cast<uint32_t>(1024 + n % 10 * 4096), static_cast<uint32_t>(100 + n));
-        const auto large = p.placed(500, 30, 1024, 1000);
-        p.catalog.adoptParts(large, p.chain({40, 45, 42}, 61440, 1000 + 3 * 61440, 1000));
+        p.placed(500, 30, 1024, 1000, p.chain({40, 45, 42}, 61440, 1000 + 3 * 61440, 1000));
         p.catalog.clusters.setState(50, ClusterState::bad);
         p.catalog.free.remove(50);
         p.catalog.erase(p.catalog.index.find(keyOf(7)));

@@ -42,12 +42,12 @@ Image::Open(const std::string &path, const bool writable, const Log &log, std::s
     return image;
 }
 
-Buffer &
+const BufferPointer &
 Image::bufferFor(const uint64_t size)
 {
-    if (buffers_.empty() || buffers_.back()->size() < size)
-        buffers_.push_back(std::make_unique<Buffer>(size));
-    return *buffers_.back();
+    if (!buffer_ || buffer_->size() < size)
+        buffer_ = std::make_shared<Buffer>(size);
+    return buffer_;
 }
 
 Status
@@ -56,10 +56,10 @@ Image::read(const uint64_t offset, const uint64_t size, const char *&bytes)
     const auto whole = roundUp(size, device_->alignment());
     if (silent_ || !size || whole > device_->size() || offset > device_->size() - whole)
         return Status::ioError;
-    auto &buffer = bufferFor(whole);
-    const auto status = doAndWait(*device_, IoOp::read, offset, buffer.data(), static_cast<uint32_t>(whole), readMilliseconds);
+    const auto &buffer = bufferFor(whole);
+    const auto status = doAndWait(*device_, IoOp::read, offset, buffer, static_cast<uint32_t>(whole), readMilliseconds);
     silent_ = status != Status::ok && !device_->idle();
-    bytes = buffer.data();
+    bytes = buffer->data();
     return status;
 }
 

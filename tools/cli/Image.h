@@ -54,13 +54,13 @@ public:
 private:
     explicit Image(const std::string &path): path_(path) {}
     void readCopies();
-    Buffer &bufferFor(uint64_t size);
+    const BufferPointer &bufferFor(uint64_t size);
 
     std::string path_;
     SystemClock clock_;
     /// the newest one is in use; the others may still wait for a late answer
-    std::vector<std::unique_ptr<Buffer>> buffers_;
-    std::unique_ptr<AioDevice> device_; ///< after buffers_, so that it goes first
+    BufferPointer buffer_; ///< of the last read
+    std::unique_ptr<AioDevice> device_;
     SuperblockCopy copies_[2];
     bool silent_ = false; ///< an answer did not come
 };

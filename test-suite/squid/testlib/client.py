@@ -4,6 +4,7 @@
 import concurrent.futures
 import http.client
 import itertools
+import socket
 import threading
 
 from . import content
@@ -112,16 +113,23 @@ def finish_all(fetches):
 
 
 class Client:
-    """Requests through one proxy. keep_alive: one connection per thread, used again."""
+    """Requests through one proxy. keep_alive: one connection per thread, used again.
+    receive_buffer: so few bytes wait in the kernel that Squid notices when this client pauses."""
 
-    def __init__(self, port, keep_alive=False, timeout=TIMEOUT):
+    def __init__(self, port, keep_alive=False, timeout=TIMEOUT, receive_buffer=None):
         self.port, self.keep_alive, self.timeout = port, keep_alive, timeout
+        self.receive_buffer = receive_buffer
         self._local = threading.local()
 
     def _connection(self):
         connection = getattr(self._local, "connection", None) if self.keep_alive else None
         if connection is None:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+            if self.receive_buffer:
+                connection.sock = socket.socket()
+                connection.sock.settimeout(self.timeout)
+                connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
+                connection.sock.connect(("127.0.0.1", self.port))
             self._local.connection = connection
         return connection
 

@@ -88,6 +88,7 @@ ClusterFs::Core::poll()
         journal.poll();
         flushWhenDue();
     }
+    writers.poll();
 }
 
 /// what was packed must survive a power cut within the promised time

@@ -49,21 +49,21 @@ ClusterFs::Engine::Format(Device &device, const Config &config, const uint64_t s
         return Status::unsupported;
 
     // what was there before must not be taken for ours, nor for somebody else's
-    Buffer zeros(superblockSpacing);
-    memset(zeros.data(), 0, zeros.size());
+    const auto zeros = std::make_shared<Buffer>(superblockSpacing);
+    memset(zeros->data(), 0, zeros->size());
     auto status = Status::ok;
     for (const auto at: {uint64_t(0), superblockSpacing, device.size() - superblockSpacing}) {
         if (status == Status::ok)
-            status = doAndWait(device, IoOp::write, at, zeros.data(), superblockSpacing, formatMilliseconds);
+            status = doAndWait(device, IoOp::write, at, zeros, superblockSpacing, formatMilliseconds);
     }
     for (const auto start: superblock.geometry.journalStart) {
         if (status == Status::ok)
-            status = doAndWait(device, IoOp::write, start, zeros.data(), journalBlockBytes, formatMilliseconds);
+            status = doAndWait(device, IoOp::write, start, zeros, journalBlockBytes, formatMilliseconds);
     }
     for (int copy = 0; copy < 2 && status == Status::ok; ++copy) {
         ++superblock.update;
-        superblock.encode(zeros.data());
-        status = doAndWait(device, IoOp::write, superblockOffset(superblock.update), zeros.data(), superblockBytes, formatMilliseconds);
+        superblock.encode(zeros->data());
+        status = doAndWait(device, IoOp::write, superblockOffset(superblock.update), zeros, superblockBytes, formatMilliseconds);
     }
     if (status == Status::ok)
         status = doAndWait(device, IoOp::flush, 0, nullptr, 0, formatMilliseconds);

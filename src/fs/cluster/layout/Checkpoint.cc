@@ -95,7 +95,9 @@ ClusterFs::Checkpoint::ObjectsInChunk(const bool keys)
 uint64_t
 ClusterFs::Checkpoint::BytesNeeded(const uint64_t clusterCount, const uint64_t indexCapacity)
 {
-    const auto chunks = clusterCount / ClustersInChunk() + 1 + indexCapacity / ObjectsInChunk(true) + 1 + 1;
+    // objects that move while the checkpoint is being written may be named twice
+    const auto objectChunks = indexCapacity / ObjectsInChunk(true);
+    const auto chunks = clusterCount / ClustersInChunk() + 1 + objectChunks + objectChunks / 16 + 2 + 1;
     return chunks * checkpointChunkBytes;
 }
 

@@ -299,9 +299,9 @@ ClusterFs::Checkpointer::superblockNow(const bool clean)
     newer.clean = clean;
     newer.lastSequence = shared_.sequence;
     ++newer.update;
-    Buffer buffer(superblockBytes);
-    newer.encode(buffer.data());
-    auto status = doAndWait(shared_.device, IoOp::write, superblockOffset(newer.update), buffer.data(), superblockBytes, superblockMilliseconds);
+    const auto buffer = std::make_shared<Buffer>(superblockBytes);
+    newer.encode(buffer->data());
+    auto status = doAndWait(shared_.device, IoOp::write, superblockOffset(newer.update), buffer, superblockBytes, superblockMilliseconds);
     if (status == Status::ok)
         status = doAndWait(shared_.device, IoOp::flush, 0, nullptr, 0, superblockMilliseconds);
     if (status == Status::ok)

@@ -15,7 +15,7 @@ constexpr unsigned superblockMilliseconds = 30000;
 } // namespace ClusterFs
 
 ClusterFs::Status
-ClusterFs::doAndWait(Device &device, const IoOp op, const uint64_t offset, char *buffer, const uint32_t size, const unsigned maxMilliseconds)
+ClusterFs::doAndWait(Device &device, const IoOp op, const uint64_t offset, const BufferPointer &buffer, const uint32_t size, const unsigned maxMilliseconds)
 {
     struct Answer {
         bool here = false;
@@ -25,9 +25,9 @@ ClusterFs::doAndWait(Device &device, const IoOp op, const uint64_t offset, char 
     Io io;
     io.op = op;
     io.offset = offset;
-    io.buffer = buffer;
+    io.buffer = buffer ? buffer->data() : nullptr;
     io.size = size;
-    io.done = [answer](const Status s) {
+    io.done = [answer, buffer](const Status s) {
         answer->here = true;
         answer->status = s;
     };
@@ -47,15 +47,15 @@ ClusterFs::readSuperblock(Device &device, Superblock &superblock, std::string &e
     auto best = Status::notOurs;
     bool found = false;
     error = "no clusterfs superblock";
-    Buffer buffer(superblockBytes);
+    const auto buffer = std::make_shared<Buffer>(superblockBytes);
     for (uint64_t copy = 0; copy < 2; ++copy) {
         if (superblockOffset(copy) + superblockBytes > device.size())
             continue;
-        auto status = doAndWait(device, IoOp::read, superblockOffset(copy), buffer.data(), superblockBytes, superblockMilliseconds);
+        auto status = doAndWait(device, IoOp::read, superblockOffset(copy), buffer, superblockBytes, superblockMilliseconds);
         Superblock candidate;
         std::string why = "a superblock can't be read";
         if (status == Status::ok)
-            status = candidate.decode(buffer.data(), why);
+            status = candidate.decode(buffer->data(), why);
         if (status == Status::ok && candidate.geometry.deviceBytes > device.size()) {
             status = Status::unsupported;
             why = "formatted for " + std::to_string(candidate.geometry.deviceBytes) + " bytes, but the device has only " +

@@ -4,13 +4,15 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_SUPERBLOCKFILE_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_SUPERBLOCKFILE_H
 
+#include "fs/cluster/base/Memory.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/layout/Superblock.h"
 
 namespace ClusterFs {
 
 /// does one request and waits for it, other answers being delivered meanwhile
-Status doAndWait(Device &, IoOp, uint64_t offset, char *buffer, uint32_t size, unsigned maxMilliseconds);
+/// \param buffer shared with the device, which may answer after we gave up; nil for a flush
+Status doAndWait(Device &, IoOp, uint64_t offset, const BufferPointer &buffer, uint32_t size, unsigned maxMilliseconds);
 
 /// reads both copies and takes the newer whole one
 /// \returns ok, or the better of the two reasons

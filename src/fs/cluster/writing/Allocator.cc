@@ -65,11 +65,21 @@ ClusterFs::Allocator::take()
 {
     if (announced_.empty() || announced_.front().ticket > journal_.written())
         return noCluster;
-    const auto c = announced_.front().cluster;
+    return takeSoon().cluster;
+}
+
+ClusterFs::Allocator::Taken
+ClusterFs::Allocator::takeSoon()
+{
+    if (announced_.empty())
+        poll();
+    if (announced_.empty())
+        return {noCluster, 0};
+    const auto taken = announced_.front();
     announced_.pop_front();
-    assert(shared_.catalog.clusters[c].state == ClusterState::announced);
-    assert(!shared_.catalog.clusters[c].pins);
-    return c;
+    assert(shared_.catalog.clusters[taken.cluster].state == ClusterState::announced);
+    assert(!shared_.catalog.clusters[taken.cluster].pins);
+    return taken;
 }
 
 void

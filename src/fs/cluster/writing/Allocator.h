@@ -17,8 +17,17 @@ class Allocator
 public:
     Allocator(Shared &, Journal &);
 
+    /// a cluster that may be written once the journal has got that far
+    struct Taken {
+        ClusterNo cluster; ///< in state announced, or noCluster
+        Journal::Ticket ticket;
+    };
+
     /// \returns a cluster in state announced that may be written now, or noCluster
     ClusterNo take();
+
+    /// the next cluster, although its announcement may still be on its way
+    Taken takeSoon();
 
     /// gives back a cluster that was taken and not written
     void giveBack(ClusterNo);
@@ -37,15 +46,11 @@ public:
     void noteAccess(const ClusterNo c) { lastAccess_ = c; }
 
 private:
-    struct Announced {
-        ClusterNo cluster;
-        Journal::Ticket ticket;
-    };
     ClusterNo choose() const;
 
     Shared &shared_;
     Journal &journal_;
-    std::deque<Announced> announced_;
+    std::deque<Taken> announced_;
     ClusterNo lastChosen_ = 0;
     ClusterNo lastAccess_ = 0;
 };

@@ -54,6 +54,29 @@ ClusterFs::WriterGroup::frontOf(const int64_t expectedSize) const
     return left >= smallestFront() && fits ? left : smallestFront();
 }
 
+void
+ClusterFs::WriterGroup::send(const Journal::Ticket ticket, Io io)
+{
+    if (waiting_.empty() && ticket <= journal->written())
+        shared.device.submit(std::move(io));
+    else
+        waiting_.push_back({ticket, std::move(io)});
+}
+
+void
+ClusterFs::WriterGroup::poll()
+{
+    const bool lost = shared.health.level != Health::Level::good; // the journal will get no further
+    while (!waiting_.empty() && (lost || waiting_.front().ticket <= journal->written())) {
+        auto io = std::move(waiting_.front().io);
+        waiting_.pop_front();
+        if (lost)
+            io.done(Status::ioError);
+        else
+            shared.device.submit(std::move(io));
+    }
+}
+
 ClusterFs::Status
 ClusterFs::WriterGroup::publish(const StageNo stage)
 {
@@ -179,41 +202,14 @@ ClusterFs::ObjectWriter::submitPart()
     // the references to all parts must fit beside the front
     if (o.frontLimit + (uint64_t(o.parts) + 1) * PartReference::encodedBytes > shared.extentCapacity())
         return false;
-    const auto c = group_.allocator.take();
+    const auto taken = group_.allocator.takeSoon();
+    const auto c = taken.cluster;
     if (c == noCluster)
         return false;
-
-    Directory front;
-    front.header.kind = ClusterKind::part;
-    front.header.number = c;
-    front.header.uuid = shared.uuid;
-    front.header.sequence = ++shared.sequence;
-    front.header.written = shared.clock.wallSeconds();
-    front.header.end = bytes;
-    front.header.partNumber = o.parts;
-    front.header.key = key_;
-    char *const data = o.filling->data();
-    front.header.payloadCrc = partCrc(data + partPayloadAt, o.filled, shared.uuid, c, shared.sequence);
-    memset(data, 0, partPayloadAt);
-    front.encode(data, partPayloadAt);
+    ++shared.sequence;
     const auto size = static_cast<uint32_t>(roundUp(bytes, shared.device.alignment()));
-    memset(data + bytes, 0, size - bytes);
-
-    auto &entry = catalog.clusters[c];
-    catalog.clusters.setState(c, ClusterState::part);
-    entry.sequence = shared.sequence;
-    entry.end = bytes;
-    entry.written = shared.wallSeconds();
-    entry.nextPart = noCluster;
-    entry.first = noSlot;
-    if (o.lastPart == noCluster) {
-        o.firstPart = c;
-        pinParts();
-    } else {
-        catalog.clusters[o.lastPart].nextPart = c;
-    }
-    o.lastPart = c;
-    ++o.parts;
+    sealPart(c, bytes, size);
+    linkPart(c, bytes);
     ++o.writesInFlight;
     ++shared.counters.parts;
     group_.bytesInFlight += bytes;
@@ -227,7 +223,7 @@ ClusterFs::ObjectWriter::submitPart()
     io.ioClass = IoClass::background;
     io.offset = shared.geometry.clusterOffset(c);
     io.size = size;
-    io.buffer = data;
+    io.buffer = o.filling->data();
     auto &group = group_;
     const auto object = object_;
     const auto alive = engineAlive_;
@@ -238,10 +234,56 @@ ClusterFs::ObjectWriter::submitPart()
         PartDone(group, object, c, status);
         group.shared.catalog.unpin(first);
     };
-    shared.device.submit(std::move(io));
+    group_.send(taken.ticket, std::move(io));
     o.filling.reset();
     o.filled = 0;
     return true;
+}
+
+/// puts header and checksum in front of the part that is being filled
+void
+ClusterFs::ObjectWriter::sealPart(const ClusterNo c, const uint32_t bytes, const uint32_t size)
+{
+    const auto &shared = group_.shared;
+    const auto &o = *object_;
+    char *const data = o.filling->data();
+    Directory front;
+    front.header.kind = ClusterKind::part;
+    front.header.number = c;
+    front.header.uuid = shared.uuid;
+    front.header.sequence = shared.sequence;
+    front.header.written = shared.clock.wallSeconds();
+    front.header.end = bytes;
+    front.header.partNumber = o.parts;
+    front.header.key = key_;
+    front.header.payloadCrc = partCrc(data + partPayloadAt, o.filled, shared.uuid, c, shared.sequence);
+    memset(data, 0, partPayloadAt);
+    front.encode(data, partPayloadAt);
+    memset(data + bytes, 0, size - bytes);
+}
+
+/// makes a cluster the last part of the object
+void
+ClusterFs::ObjectWriter::linkPart(const ClusterNo c, const uint32_t bytes)
+{
+    const auto &shared = group_.shared;
+    auto &clusters = group_.shared.catalog.clusters;
+    auto &o = *object_;
+    clusters.setState(c, ClusterState::part);
+    auto &entry = clusters[c];
+    entry.sequence = shared.sequence;
+    entry.end = bytes;
+    entry.written = shared.wallSeconds();
+    entry.nextPart = noCluster;
+    entry.first = noSlot;
+    if (o.lastPart == noCluster) {
+        o.firstPart = c;
+        pinParts();
+    } else {
+        clusters[o.lastPart].nextPart = c;
+    }
+    o.lastPart = c;
+    ++o.parts;
 }
 
 /// readers of the unfinished object may come to the parts long after it was deleted

@@ -25,6 +25,11 @@ public:
     uint64_t bytesInFlight = 0; ///< of parts
     uint64_t bytesInFlightMost() const { return uint64_t(shared.config.stagingMb) << 20; }
 
+    /// writes once the journal has got that far
+    void send(Journal::Ticket, Io);
+    /// sends what has waited for the journal
+    void poll();
+
     /// bytes of an object that go to staging, the rest going to parts
     uint64_t frontOf(int64_t expectedSize) const;
 
@@ -36,6 +41,12 @@ public:
 
 private:
     uint64_t smallestFront() const;
+
+    struct Waiting {
+        Journal::Ticket ticket;
+        Io io;
+    };
+    std::deque<Waiting> waiting_; ///< bounded by bytesInFlightMost()
 };
 
 /// The engine's Writer. Small objects gather in staging; what goes beyond is
@@ -57,6 +68,8 @@ public:
 private:
     bool appendToPart(const char *, size_t);
     bool submitPart();
+    void sealPart(ClusterNo, uint32_t bytes, uint32_t size);
+    void linkPart(ClusterNo, uint32_t bytes);
     void pinParts();
     static void PartDone(WriterGroup &, const WritingPointer &, ClusterNo, Status);
     bool fail();

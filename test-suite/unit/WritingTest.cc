@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Allocator, packer, writers' limits and evictor, put together by hand. */
+
+#include "PartsSupport.h"
+
+#include "fs/cluster/replacement/Evictor.h"
+#include "fs/cluster/writing/ObjectWriter.h"
+
+#include <set>
+#include <vector>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+class WritingTest : public ::testing::Test
+{
+protected:
+    WritingTest() {
+        p.allFree();
+        writers.journal = &p.journal;
+        writers.onComplete = [this](const StageNo s) { p.packer.noteComplete(s); };
+        evictor.onComplete = writers.onComplete;
+    }
+
+    void turn() {
+        evictor.poll();
+        p.allocator.poll();
+        p.packer.poll();
+        p.journal.poll();
+        p.step();
+    }
+    bool turnUntil(const std::function<bool()> &condition) {
+        for (int i = 0; i < 2000 && !condition(); ++i)
+            turn();
+        return condition();
+    }
+    StageNo staged(const uint64_t n, const size_t size) {
+        const auto s = p.stage(n, bytesOf(n, size));
+        p.packer.noteComplete(s);
+        return s;
+    }
+
+    PartsDevice device;
+    Parts p{device};
+    WriterGroup writers{p.shared, p.allocator, p.cache};
+    Evictor evictor{p.shared, p.allocator, p.cache};
+};
+
+} // namespace
+
+TEST_F(WritingTest, allocatorHandsOutOnlyWhatTheJournalHas) {
+    EXPECT_EQ(p.allocator.take(), noCluster);
+    p.allocator.poll();
+    EXPECT_EQ(p.allocator.ready(), 0U);
+    EXPECT_EQ(p.allocator.take(), noCluster) << "announced, but not written yet";
+    ASSERT_TRUE(p.writeJournal());
+    EXPECT_EQ(p.allocator.ready(), p.allocator.reserve());
+    const auto available = p.allocator.available();
+    EXPECT_EQ(available, p.catalog.clusters.count());
+    std::set<ClusterNo> taken;
+    for (uint32_t i = 0; i < p.allocator.reserve(); ++i) {
+        const auto c = p.allocator.take();
+        ASSERT_NE(c, noCluster);
+        EXPECT_EQ(p.catalog.clusters[c].state, ClusterState::announced);
+        EXPECT_TRUE(taken.insert(c).second);
+    }
+    EXPECT_EQ(p.allocator.take(), noCluster);
+    EXPECT_EQ(p.allocator.available(), available - taken.size());
+    p.allocator.giveBack(*taken.begin());
+    EXPECT_EQ(p.allocator.take(), *taken.begin());
+}
+
+TEST(Allocator, followsItsLayout) {
+    const struct { LayoutPolicy layout; std::vector<ClusterNo> order; } cases[] = {
+        {LayoutPolicy::closest, {12, 37, 45}}, // to the last read
+        {LayoutPolicy::closestWrite, {37, 45, 12}}, // to the last write, each time
+        {LayoutPolicy::overwrite, {45, 12, 37}}, // round and round
+    };
+    for (const auto &c: cases) {
+        PartsDevice d;
+        d.config.layout = c.layout;
+        Parts p(d);
+        p.shared.recovered = true;
+        p.catalog.makeFree(38);
+        p.allocator.poll();
+        ASSERT_TRUE(p.writeJournal());
+        ASSERT_EQ(p.allocator.take(), 38U);
+        p.allocator.noteAccess(13);
+        for (const ClusterNo n: {12U, 37U, 45U})
+            p.catalog.makeFree(n);
+        p.allocator.poll();
+        ASSERT_TRUE(p.writeJournal());
+        std::vector<ClusterNo> order;
+        for (int i = 0; i < 3; ++i)
+            order.push_back(p.allocator.take());
+        EXPECT_EQ(order, c.order);
+        EXPECT_EQ(p.allocator.take(), noCluster);
+    }
+}
+
+TEST_F(WritingTest, packerFillsClustersOldestFirst) {
+    for (uint64_t n = 0; n < 30; ++n)
+        staged(n, 5000);
+    turnUntil([] { return false; });
+    EXPECT_EQ(p.shared.counters.packs, 0U) << "nothing is due yet";
+    device.clock.advance(uint64_t(device.config.persist) * 500000);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
+    EXPECT_EQ(p.shared.counters.packs, 3U) << "12 objects fit into a cluster";
+    EXPECT_EQ(p.shared.counters.packedObjects, 30U);
+    EXPECT_EQ(p.shared.counters.packedBytes, 150000U);
+    EXPECT_TRUE(p.packer.dirty());
+    const auto first = p.catalog.index[p.catalog.index.find(keyOf(0))].cluster;
+    for (uint64_t n = 0; n < 12; ++n)
+        EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(n))].cluster, first);
+
+    // what is on the device can be read without us
+    Directory front;
+    const auto at = device.media.data() + p.shared.geometry.clusterOffset(first);
+    ASSERT_EQ(front.decode(at, 65536, first, p.shared.uuid, 65536), Status::ok);
+    ASSERT_EQ(front.entries.size(), 12U);
+    for (const auto &e: front.entries) {
+        ExtentHeader h;
+        h.size = e.size;
+        h.sequence = front.header.sequence;
+        h.key = e.key;
+        EXPECT_EQ(checkExtent(at + e.offset, 65536 - e.offset, h, p.shared.uuid, first, e.offset), Status::ok);
+    }
+}
+
+TEST_F(WritingTest, packerPutsGroupsTogether) {
+    for (uint64_t n = 0; n < 24; ++n)
+        staged(n, 5000);
+    // even ones belong together
+    p.packer.groupOf = [&](const StageNo s, std::vector<StageNo> &mates) {
+        for (uint64_t n = 0; n < 24; n += 2) {
+            const auto slot = p.catalog.index.find(keyOf(n));
+            if (p.catalog.staging[s].key == keyOf(0) && p.catalog.index[slot].staged())
+                mates.push_back(p.catalog.index[slot].place);
+        }
+    };
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
+    const auto home = p.catalog.index[p.catalog.index.find(keyOf(0))].cluster;
+    for (uint64_t n = 0; n < 24; ++n)
+        EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(n))].cluster == home, n % 2 == 0) << n;
+}
+
+TEST_F(WritingTest, packerFillsTheGapsThatLargeOnesLeave) {
+    staged(1, 40000);
+    for (uint64_t n = 2; n < 40; ++n)
+        staged(n, 40000); // none of these fits beside it
+    for (uint64_t n = 40; n < 44; ++n)
+        staged(n, 5000);
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
+    EXPECT_EQ(p.shared.counters.packs, 39U);
+}
+
+TEST_F(WritingTest, packerForgetsWhatWasDeletedMeanwhile) {
+    device.device->setDelay(5000, 5000);
+    for (uint64_t n = 0; n < 5; ++n)
+        staged(n, 5000);
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return !p.packer.idle(); }));
+    p.catalog.erase(p.catalog.index.find(keyOf(2)));
+    staged(2, 100); // and stored anew, perhaps in the same slots
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(2))), 100U);
+    EXPECT_EQ(p.catalog.objects(), 5U);
+}
+
+TEST_F(WritingTest, packerPutsBrokenClustersAside) {
+    p.allocator.poll();
+    ASSERT_TRUE(p.writeJournal());
+    device.device->script(IoOp::write, device.device->requests(IoOp::write) + 1, Fault::error);
+    for (uint64_t n = 0; n < 5; ++n)
+        staged(n, 5000);
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::bad), 1U);
+    EXPECT_EQ(p.shared.counters.quarantined, 1U);
+    EXPECT_EQ(p.catalog.objects(), 5U);
+}
+
+/// whatever a writer may take must fit the cluster that it will be packed into
+TEST(Writers, neverTakeMoreThanCanBePacked) {
+    for (uint32_t clusterKb = 16; clusterKb <= 16384; clusterKb *= 2) {
+        auto config = smallConfig();
+        config.clusterKb = clusterKb;
+        config.objectKb = 16384;
+        config.stagingMb = config.readCacheMb = 32;
+        PartsDevice d(uint64_t(clusterKb) * 1024 * 100000, config, true);
+        Parts p(d);
+        WriterGroup w(p.shared, p.allocator, p.cache);
+        const auto most = w.largestObject();
+        EXPECT_GT(most, 10U * clusterKb * 1024);
+        const auto whole = p.shared.extentCapacity();
+        const auto part = p.shared.partCapacity();
+        const uint64_t sizes[] = {0, 1, whole / 2, whole / 2 + 1, whole - 1024, whole - 1, whole, whole + 1, part, part + 1,
+                                  2 * part - 1, 2 * part, 2 * part + 17000, 77 * part + 20000, most / 2, most - 1, most};
+        for (const auto size: sizes) {
+            const auto front = w.frontOf(static_cast<int64_t>(size));
+            EXPECT_LE(front, whole);
+            const auto parts = size > front ? (size - front + part - 1) / part : 0;
+            EXPECT_LE(front + parts * PartReference::encodedBytes, whole) << clusterKb << " KB clusters, object of " << size;
+        }
+        EXPECT_EQ(w.frontOf(-1), whole / 2);
+    }
+}
+
+TEST_F(WritingTest, evictorKeepsAReserve) {
+    const auto count = p.catalog.clusters.count();
+    for (ClusterNo c = 0; c < count; ++c)
+        p.placed(c, c, 4096, 30000);
+    EXPECT_EQ(p.allocator.available(), 0U);
+    ASSERT_TRUE(turnUntil([&] { return p.allocator.available() >= p.allocator.reserve(); }));
+    EXPECT_GE(p.catalog.objects(), count - 2 * p.allocator.reserve() - Evictor::leavingMost) << "not more than needed";
+    EXPECT_GT(p.shared.counters.evictedClusters, 0U);
+}
+
+TEST_F(WritingTest, evictorTakesTheLeastUsed) {
+    for (const auto policy: {ReplacementPolicy::lru, ReplacementPolicy::fifo}) {
+        PartsDevice d;
+        d.config.replacement = policy;
+        Parts q(d);
+        q.allFree();
+        Evictor e(q.shared, q.allocator, q.cache);
+        e.onComplete = [](StageNo) {};
+        const auto count = q.catalog.clusters.count();
+        for (ClusterNo c = 0; c < count; ++c)
+            q.placed(c, c, 4096, 30000);
+        // the oldest clusters are those in use
+        for (ClusterNo c = 0; c < 40; ++c)
+            e.touch(q.catalog.index.find(keyOf(c)));
+        EXPECT_EQ(q.catalog.clusters.tail(), policy == ReplacementPolicy::lru ? 40U : 0U);
+        q.shared.counters.carriedBytes = uint64_t(1) << 40; // no budget for carrying
+        for (int i = 0; i < 20; ++i) {
+            e.poll();
+            q.allocator.poll();
+            q.step();
+        }
+        EXPECT_EQ(q.catalog.index.find(keyOf(0)) != noSlot, policy == ReplacementPolicy::lru);
+        EXPECT_NE(q.catalog.index.find(keyOf(count - 1)), noSlot);
+    }
+}
