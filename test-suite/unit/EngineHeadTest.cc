@@ -138,8 +138,8 @@ TEST(EngineHead, keepsTheOldVersionWhenTheDeviceFails) {
     EXPECT_TRUE(status == Status::notFound || got == large);
 }
 
-/// an answer comes even when the engine goes away first, or there is none
-TEST(EngineHead, isNotWrittenOverByAnEndingEngine) {
+/// the old version stays when the engine ends half way
+TEST(EngineHead, leavesTheOldVersionToTheNextEngine) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
     ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 20000)), Status::ok);

@@ -30,7 +30,7 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
     auto config = smallConfig();
     config.clusterKb = 1024;
     config.objectKb = 2;
-    PartsDevice d(40960 * MB, config, true);
+    PartsDevice d(count * 2400, config, true);
     ASSERT_GE(d.superblock.geometry.indexCapacity, count);
     ASSERT_GE(d.superblock.geometry.clusterCount, count / perCluster);
     {
