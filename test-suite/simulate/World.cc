@@ -185,18 +185,23 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
     }
     if (bytes.size() != info.size)
         broken("object " + std::to_string(object) + " has " + std::to_string(bytes.size()) + " bytes, promised " + std::to_string(info.size));
-    for (auto v = versions.rbegin(); v != versions.rend(); ++v) {
-        if (!v->finished || v->size != bytes.size() || !matches(*v, 0, bytes.data(), bytes.size()))
-            continue;
+    // versions may have equal bytes, above all when they have none: take the
+    // one that may be there
+    Version *is = nullptr;
+    for (auto &v: versions) {
+        const bool same = v.finished && v.size == bytes.size() && matches(v, 0, bytes.data(), bytes.size());
+        if (same && (!is || !v.removed || (is->removed && v.removed > is->removed)))
+            is = &v;
+    }
+    if (is) {
         const auto window = uint64_t(config_.deleteTime) * 1000000 + slackMicros;
-        const bool late = v->removed && (afterClean_ || v->removed + window < crashed_);
+        const bool late = is->removed && (afterClean_ || is->removed + window < crashed_);
         if (late && honest_)
-            broken("object " + std::to_string(object) + ", version " + std::to_string(v->number) +
-                   " came back after it was deleted or replaced at " + std::to_string(v->removed / 1000) + " ms");
+            broken("object " + std::to_string(object) + ", version " + std::to_string(is->number) +
+                   " came back after it was deleted or replaced at " + std::to_string(is->removed / 1000) + " ms");
         // from here on this is the object's version
-        const auto number = v->number;
         for (auto &other: versions) {
-            if (other.number == number)
+            if (&other == is)
                 other.removed = 0, other.lost = false;
             else if (!other.removed)
                 other.removed = clock_.micros();

@@ -16,6 +16,9 @@
 
 namespace {
 
+/// most head updates on their way; beyond, only times are updated
+const size_t UpdateLimit = 256;
+
 /// Sets an entry's swap_file_sz to zero, "not known yet", for a while.
 class SizeHider
 {
@@ -91,8 +94,10 @@ void
 ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info)
 {
     const auto &key = attachment->key;
-    if (updates_.count(key) || !e.mem_obj || !e.publicKey() || keyOf(e.publicKey()) != key)
+    if (updates_.count(key) || updates_.size() >= UpdateLimit)
         return; // the next revalidation will do it
+    if (!e.mem_obj || !e.publicKey() || keyOf(e.publicKey()) != key)
+        return;
 
     const auto &mem = *e.mem_obj;
     const auto headersSize = mem.baseReply().hdr_sz;

@@ -84,7 +84,8 @@ ClusterFs::Core::poll()
             checkpointer.poll();
         }
         allocator.poll();
-        packer.poll();
+        if (!checkpointer.waiting())
+            packer.poll();
         journal.poll();
         flushWhenDue();
     }

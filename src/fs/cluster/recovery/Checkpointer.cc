@@ -36,14 +36,18 @@ ClusterFs::Checkpointer::poll()
     const auto since = shared_.clock.micros() - tried_;
     const bool time = since >= uint64_t(shared_.config.checkpoint) * 1000000;
     const bool space = journal_.used() >= journalShare && (!lastFailed_ || since >= retryMicros);
-    if (requested_ || time || space)
+    waiting_ = requested_ || time || space;
+    // An object may be deleted while its cluster is being written. The journal
+    // before this checkpoint says so, but only that of later ones is sure to
+    // be read: begin when nothing is being written.
+    if (waiting_ && !shared_.catalog.clusters.inState(ClusterState::writing))
         begin();
 }
 
 void
 ClusterFs::Checkpointer::begin()
 {
-    requested_ = false;
+    requested_ = waiting_ = false;
     tried_ = shared_.clock.micros();
     number_ = superblock_.checkpoint + 1;
     from_ = shared_.sequence + 1;

@@ -28,6 +28,9 @@ public:
     /// moves a checkpoint on, and starts one when it is time
     void poll();
 
+    /// a checkpoint is due and waits for clusters to be written: start no more
+    bool waiting() const { return waiting_; }
+
     bool running() const { return step_ != Step::idle; }
 
     /// Makes the next superblock say that all is on the device; only after a
@@ -70,6 +73,7 @@ private:
     Step step_ = Step::idle;
     bool busy_ = false;
     bool requested_ = false;
+    bool waiting_ = false;
     bool held_ = false;
     bool lastFailed_ = false;
     uint64_t number_ = 0; ///< of the running checkpoint
