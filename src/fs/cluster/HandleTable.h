@@ -13,6 +13,8 @@
 
 namespace ClusterFs {
 
+class Writer;
+
 /// The object that a StoreEntry is attached to. Squid changes the keys of
 /// entries while they are attached, so the key is copied when attaching.
 class Attachment
@@ -32,6 +34,12 @@ public:
     bool replaced = false;
 
     bool opened = false; ///< somebody has started to read the object for the entry
+
+    /// An object that nobody is to find, but that clients of the entry read:
+    /// Squid may have freed its own copy of these bytes.
+    std::shared_ptr<Writer> unpublished;
+
+    bool cut = false; ///< unpublished ends before the entry does
 };
 
 typedef std::shared_ptr<Attachment> AttachmentPointer;

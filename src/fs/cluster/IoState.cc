@@ -79,12 +79,10 @@ ClusterFs::IoState::startReading(std::unique_ptr<Reader> &&reader, const int64_t
 }
 
 void
-ClusterFs::IoState::forgetObject()
+ClusterFs::IoState::abandon()
 {
-    if (!writer_)
-        return;
-    writer_ = nullptr;
-    callBack(DISK_ERROR);
+    if (writer_)
+        failWriting();
 }
 
 /* writing */
@@ -128,8 +126,9 @@ ClusterFs::IoState::append(char const * const buf, const size_t size, const off_
 void
 ClusterFs::IoState::failWriting()
 {
-    writer_ = nullptr;
     attachment_->evicted = true;
+    attachment_->cut = true;
+    attachment_->unpublished = std::move(writer_);
     callBack(DISK_ERROR);
 }
 
@@ -139,7 +138,7 @@ ClusterFs::IoState::finishWriting()
     if (attachment_->evicted) {
         // The entry was released, or got another key, while it was stored.
         // Nobody is to find the object, but the swapout itself went well.
-        writer_ = nullptr;
+        attachment_->unpublished = std::move(writer_);
         callBack(DISK_OK);
         return;
     }
@@ -177,10 +176,10 @@ ClusterFs::IoState::read_(char * const buf, const size_t size, const off_t offse
         return;
     }
     const auto got = reader_->copy(storedOffset(), buf, size);
-    if (got >= 0)
-        answerReader(got);
-    else
+    if (got < 0)
         fetch();
+    else
+        answerReader(got);
 }
 
 /// where the bytes at readOffset_ are in the object as it is now
@@ -230,8 +229,11 @@ ClusterFs::IoState::noteFetched(const Status status)
 
 /// ends the outstanding read_() call
 void
-ClusterFs::IoState::answerReader(const int64_t result)
+ClusterFs::IoState::answerReader(int64_t result)
 {
+    if (!result && attachment_->cut)
+        result = -1; // an end that is not the end must not look like one
+
     const auto cb = read.callback;
     const auto buf = readBuffer_;
     assert(cb);

@@ -36,7 +36,7 @@ public:
     const Writer *writer() const { return writer_.get(); }
 
     /// stops writing (if that is what we do) because the entry detaches
-    void forgetObject();
+    void abandon();
 
     /* StoreIOState API */
     void read_(char *buf, size_t, off_t, STRCB *, void *cbData) override;
@@ -58,7 +58,7 @@ private:
 
     SwapDir &dir_;
     AttachmentPointer attachment_;
-    std::unique_ptr<Writer> writer_; ///< nil when reading, done, or failed
+    std::shared_ptr<Writer> writer_; ///< nil when reading, done, or failed
     std::unique_ptr<Reader> reader_; ///< nil when writing
 
     int64_t lostHead_ = 0; ///< see startReading()

@@ -153,6 +153,15 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
         engine_->touch(attachment->key);
 }
 
+bool
+ClusterFs::SwapDir::dereference(StoreEntry &e)
+{
+    // an idle entry has no readers
+    if (const auto attachment = handles_.find(e.swap_filen))
+        attachment->unpublished = nullptr;
+    return false; // store_table is not our index
+}
+
 /* forgetting */
 
 /// removes an attached object from the engine's index
@@ -194,7 +203,7 @@ ClusterFs::SwapDir::disconnect(StoreEntry &e)
     if (e.mem_obj) {
         // nil unless the entry is being stored
         if (const auto sio = dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()))
-            sio->forgetObject();
+            sio->abandon();
     }
     if (handles_.find(e.swap_filen))
         handles_.remove(e.swap_filen);
@@ -288,10 +297,11 @@ ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
 void
 ClusterFs::SwapDir::finalizeSwapoutFailure(StoreEntry &e)
 {
+    // The entry remains attached: without a disk, the core would take what its
+    // clients have read so far for the whole response.
     debugs(47, 5, e);
     if (const auto attachment = handles_.find(e.swap_filen))
         evict(*attachment);
-    disconnect(e);
 }
 
 /* reading */
@@ -326,6 +336,8 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     const auto swapout = e.mem_obj ? dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()) : nullptr;
     if (swapout && swapout->writer())
         reader = engine_->read(*swapout->writer()); // as far as it has got
+    else if (attachment->unpublished && !attachment->cut)
+        reader = engine_->read(*attachment->unpublished);
     else if (!attachment->evicted)
         reader = engine_->read(attachment->key);
 

@@ -47,7 +47,7 @@ public:
     /* Controlled API */
     StoreEntry *get(const cache_key *) override;
     void reference(StoreEntry &) override;
-    bool dereference(StoreEntry &) override { return false; } // store_table is not our index
+    bool dereference(StoreEntry &) override;
     void updateHeaders(StoreEntry *) override;
     bool anchorToCache(StoreEntry &) override;
     bool updateAnchored(StoreEntry &) override;

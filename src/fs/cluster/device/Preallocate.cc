@@ -3,6 +3,8 @@
 
 #include "fs/cluster/device/Ownership.h"
 
+#include <cstdlib>
+#include <climits>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -80,9 +82,24 @@ syncFolder(const std::string &folder)
     return result == EINVAL ? 0 : result; // some file systems cannot, and need not
 }
 
+/// whether a file there would take memory instead of disk, as after a mistyped device name
+static bool
+amongDevices(const std::string &folder)
+{
+    char resolved[PATH_MAX];
+    if (!realpath(folder.c_str(), resolved))
+        return false;
+    const std::string place = std::string(resolved) + "/";
+    return place.compare(0, 5, "/dev/") == 0 && place.compare(0, 9, "/dev/shm/") != 0;
+}
+
 bool
 preallocate(const std::string &path, const uint64_t bytes, std::string &error)
 {
+    if (amongDevices(folderOf(path))) {
+        error = path + ": there is no such device, and files are not made among devices; check the name";
+        return false;
+    }
     if (!fits(path, bytes, error))
         return false;
 

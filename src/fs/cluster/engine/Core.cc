@@ -39,6 +39,7 @@ ClusterFs::Core::start()
         shared.health.level = Health::Level::noWrites;
         shared.log(LogLevel::error, "the superblock can't be written: nothing will be stored, hits go on");
     }
+    journal.setRun(checkpointer.superblock().update);
     recovery.start();
     return Status::ok;
 }
@@ -112,6 +113,8 @@ ClusterFs::Core::flushWhenDue()
             return;
         flushing_ = false;
         shared.health.writeDone(status, shared.log);
+        if (status != Status::ok)
+            packer.flushFailed();
         evictor.flushed(settled); // after a failed flush, too: the space is needed
     };
     shared.device.submit(std::move(io));

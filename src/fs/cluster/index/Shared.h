@@ -95,10 +95,12 @@ struct Shared {
     /* replacement bits of a record: a coarse date of the last use (8 bits) and
      * a small count of uses (3 bits); the date counts cluster writes */
 
+    /// cluster writes in one tick of the coarse date
+    uint64_t heatTickWrites() const { return geometry.clusterCount / 64 + 1; }
+
     /// the coarse date of now: the device is written over in 64 of them
     uint32_t heatTick() const {
-        const auto perTick = geometry.clusterCount / 64 + 1;
-        return static_cast<uint32_t>(sequence / perTick) & 0xff;
+        return static_cast<uint32_t>(sequence / heatTickWrites()) & 0xff;
     }
     uint32_t heatOf(const uint32_t uses) const { return heatTick() << 3 | (uses > 7 ? 7 : uses); }
     static uint32_t usesOf(const uint32_t heat) { return heat & 7; }

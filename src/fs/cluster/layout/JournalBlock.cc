@@ -56,6 +56,7 @@ ClusterFs::JournalBlock::encode(char *buffer, const Uuid &uuid) const
     w.u64(checkpoint);
     w.u32(index);
     w.u32(static_cast<uint32_t>(records.size()));
+    w.u32(run);
     w.zeros(blockHeaderBytes - w.used());
     for (const auto &record: records) {
         w.u8(static_cast<uint8_t>(record.kind));
@@ -86,6 +87,7 @@ ClusterFs::JournalBlock::decode(const char *buffer, const Uuid &uuid)
     checkpoint = r.u64();
     index = r.u32();
     const auto count = r.u32();
+    run = r.u32();
     ByteReader crc(buffer + blockCrcAt, 4);
     if (crc.u32() != blockCrc(buffer) || count > Capacity())
         return Status::corrupt;

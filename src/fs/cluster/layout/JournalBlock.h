@@ -30,6 +30,7 @@ struct JournalRecord {
 struct JournalBlock {
     uint64_t checkpoint = 0; ///< the checkpoint that this journal follows
     uint32_t index = 0; ///< position in its region, from 0
+    uint32_t run = 0; ///< grows from start to start: an older block behind a newer one is a leftover
     std::vector<JournalRecord> records;
 
     /// room for records, bytes

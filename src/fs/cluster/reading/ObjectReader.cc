@@ -82,7 +82,7 @@ ClusterFs::ObjectReader::headBytes() const
 ClusterFs::ClusterNo
 ClusterFs::ObjectReader::firstPart()
 {
-    if (firstPart_ == noCluster && writing_ && writing_->firstPart != noCluster && !writing_->failed) {
+    if (firstPart_ == noCluster && writing_ && writing_->firstPart != noCluster) {
         firstPart_ = writing_->firstPart;
         shared_.catalog.pin(firstPart_);
     }
@@ -160,7 +160,7 @@ ClusterFs::ObjectReader::copyFilling(const uint64_t offset, char *to, const size
 int64_t
 ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size)
 {
-    if (!*engineAlive_ || (writing_ && writing_->failed))
+    if (!*engineAlive_ || (writing_ && writing_->broken))
         return -1;
     if (offset >= this->size())
         return 0;
@@ -232,7 +232,7 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
     Piece piece;
     if (!*engineAlive_)
         return;
-    if ((writing_ && writing_->failed) || offset >= size() || !locate(offset, piece)) {
+    if ((writing_ && writing_->broken) || offset >= size() || !locate(offset, piece)) {
         const auto alive = alive_;
         shared_.later.push_back([alive, done = std::move(done)] {
             if (*alive)
@@ -277,10 +277,13 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
         ++entry.errors;
     cache_.forget(piece.cluster);
 
-    // the object that we read may have been replaced meanwhile: leave that one alone
+    // the object that we read may have been replaced meanwhile: leave that one
+    // alone, unless only its head is new and it has the same parts
     const auto slot = catalog.index.find(key_);
-    if (slot != noSlot && !catalog.index[slot].staged() &&
-            (catalog.index[slot].cluster == piece.cluster || catalog.index[slot].size == firstPart_))
+    if (slot == noSlot)
+        return;
+    const auto &r = catalog.index[slot];
+    if (piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.cluster)
         catalog.erase(slot);
 }
 

@@ -128,6 +128,7 @@ ClusterFs::Journal::write()
         JournalBlock block;
         block.checkpoint = checkpoint_;
         block.index = nextBlock_ + count;
+        block.run = run_;
         size_t bytes = 0;
         while (taken < pending_.size() && bytes + pending_[taken].encodedBytes() <= JournalBlock::Capacity()) {
             bytes += pending_[taken].encodedBytes();

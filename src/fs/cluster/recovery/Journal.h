@@ -21,6 +21,9 @@ public:
 
     explicit Journal(Shared &);
 
+    /// \param run a number that is higher at each start, see JournalBlock::run
+    void setRun(const uint64_t run) { run_ = static_cast<uint32_t>(run); }
+
     /// Goes on in the region of that checkpoint: from its start, or where it is
     /// when it follows that checkpoint already.
     void follow(uint64_t checkpoint);
@@ -64,6 +67,7 @@ private:
     uint64_t oldest_ = 0; ///< Clock::micros() when the oldest pending record came
     uint64_t checkpoint_ = ~uint64_t(0); ///< none yet
     uint32_t nextBlock_ = 0;
+    uint32_t run_ = 0;
     Ticket issued_ = 0;
     Ticket written_ = 0;
     unsigned failures_ = 0; ///< writes in a row

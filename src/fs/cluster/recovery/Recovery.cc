@@ -10,9 +10,14 @@ namespace ClusterFs {
 namespace {
 constexpr uint32_t journalBlocksInRead = 64;
 constexpr unsigned chunksAhead = 4; ///< checkpoint chunks in flight or waiting for their turn
-/// clusters that were written since, but whose announcement was lost, have
-/// sequence numbers that we have not seen: stay clear of them
-constexpr Sequence sequenceGap = Sequence(1) << 20;
+/// Clusters that were written since, but whose announcement was lost, have
+/// sequence numbers that we have not seen: stay clear of them. A multiple of all
+/// heat ticks, so that the ages of objects stay what they are.
+Sequence
+sequenceGap(const Shared &shared)
+{
+    return roundUp(Sequence(1) << 20, 256 * shared.heatTickWrites());
+}
 } // namespace
 } // namespace ClusterFs
 
@@ -50,7 +55,7 @@ ClusterFs::Recovery::start()
 {
     startedAt_ = shared_.clock.micros();
     // deletes from now on must cover clusters written since that superblock
-    shared_.sequence += sequenceGap;
+    shared_.sequence += sequenceGap(shared_);
     shared_.catalog.holdEmpty = true;
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();
@@ -76,12 +81,13 @@ ClusterFs::Recovery::readJournal()
         for (uint32_t i = 0; i < count; ++i) {
             JournalBlock block;
             const auto ok = block.decode(buffer->data() + size_t(i) * journalBlockBytes, shared_.uuid) == Status::ok;
-            if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_) {
+            if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_ || block.run < journalRun_) {
                 nextJournal();
                 return;
             }
             for (const auto &record: block.records)
                 findings_.journal(record);
+            journalRun_ = block.run;
             ++journalBlock_;
             resumeAt_ = journalOf_;
             resumeBlock_ = journalBlock_;
@@ -183,7 +189,7 @@ ClusterFs::Recovery::beginScan()
     step_ = Step::scan;
     fronts_.clear();
     nextScan_ = 0;
-    shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap;
+    shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
     scanLimit_ = shared_.sequence;
     readFronts();
 }
@@ -281,7 +287,7 @@ void
 ClusterFs::Recovery::end()
 {
     if (step_ != Step::scan)
-        shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap;
+        shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
     findings_.unknownAreFree();
     findings_.finish();
     chunks_.clear();

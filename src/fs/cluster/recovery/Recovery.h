@@ -66,6 +66,7 @@ private:
 
     uint64_t journalOf_ = 0; ///< checkpoint whose journal is being read
     uint32_t journalBlock_ = 0;
+    uint32_t journalRun_ = 0; ///< of the last block
     uint64_t resumeAt_ = 0; ///< where the journal goes on
     uint32_t resumeBlock_ = 0;
 

@@ -116,21 +116,21 @@ ClusterFs::ObjectWriter::~ObjectWriter()
     giveUp();
 }
 
-/// forgets what was taken; readers see a failed object
+/// Nobody will find the object. Who reads it already may go on: it was told that
+/// the bytes are here.
 void
 ClusterFs::ObjectWriter::giveUp()
 {
     auto &catalog = group_.shared.catalog;
     object_->failed = true;
-    object_->filling.reset();
+    if (object_->stage == noStage)
+        return; // has given up before
     catalog.staging.unpromise(promised_);
     promised_ = 0;
-    if (object_->stage != noStage)
-        catalog.staging.drop(object_->stage);
+    catalog.staging.drop(object_->stage);
     object_->stage = noStage;
     if (object_->firstPart != noCluster)
-        catalog.freeParts(object_->firstPart);
-    object_->firstPart = noCluster;
+        catalog.freeParts(object_->firstPart); // when the last reader has gone
 }
 
 bool
@@ -315,7 +315,7 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
         auto &errors = shared.catalog.clusters[c].errors;
         if (errors < 255)
             ++errors;
-        object->failed = true; // an unfinished writer notices at its next call
+        object->failed = object->broken = true; // an unfinished writer notices at its next call
         if (ours && object->finished && staging[object->stage].record != noSlot)
             shared.catalog.erase(staging[object->stage].record);
         return;

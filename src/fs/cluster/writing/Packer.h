@@ -38,6 +38,7 @@ public:
     /// bytes written since the last flush of the device
     bool dirty() const { return dirty_; }
     void flushed() { dirty_ = false; }
+    void flushFailed() { dirty_ = true; }
 
     GroupOf groupOf; ///< may be nil
 

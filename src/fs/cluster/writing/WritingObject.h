@@ -18,7 +18,8 @@ struct WritingObject {
     uint64_t stageId = 0; ///< Staged::id of stage
     uint64_t frontLimit = 0; ///< bytes that go to staging; the rest goes to parts
     uint64_t size = 0; ///< bytes taken
-    bool failed = false;
+    bool failed = false; ///< takes no more bytes and will not be published
+    bool broken = false; ///< bytes that were taken are lost: not to be read
     bool finished = false;
     ClusterNo firstPart = noCluster; ///< chained by ClusterEntry::nextPart
     ClusterNo lastPart = noCluster;
