@@ -22,6 +22,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     shared.catalog.onRelease = [this](const ClusterNo c) { journal.release(c); };
     writers.journal = &journal;
     writers.onComplete = [this](const StageNo s) { packer.noteComplete(s); };
+    writers.makeRoom = [this] { evictor.poll(); };
     evictor.onComplete = writers.onComplete;
     device.setDepth(config.depth);
 }

@@ -41,6 +41,7 @@ ClusterFs::ObjectReader::ObjectReader(Shared &shared, ReadCache &cache, const Ke
     writing_(writing),
     stage_(writing->stage)
 {
+    ++writing_->readers;
     shared_.catalog.staging.pin(stage_);
     count(&Counters::readFromStaging);
 }
@@ -48,6 +49,8 @@ ClusterFs::ObjectReader::ObjectReader(Shared &shared, ReadCache &cache, const Ke
 ClusterFs::ObjectReader::~ObjectReader()
 {
     *alive_ = false;
+    if (writing_)
+        --writing_->readers;
     if (!*engineAlive_)
         return;
     if (stage_ != noStage)

@@ -155,8 +155,12 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
     if (object_->size < object_->frontLimit) {
         const auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
         const auto kept = std::min(n, promised_); // a promise turns into use
-        if (n > kept && Staging::MemoryOf(n - kept) > staging.bytesFree())
-            return fail(); // the rest is promised to others
+        if (n > kept && Staging::MemoryOf(n - kept) > staging.bytesFree()) { // the rest is promised to others
+            if (object_->size < group_.smallestFront())
+                return fail();
+            object_->frontLimit = object_->size; // what comes goes past staging
+            return appendToPart(from, size);
+        }
         staging.unpromise(kept);
         promised_ -= kept;
         if (!staging.append(object_->stage, from, n))
@@ -197,12 +201,17 @@ ClusterFs::ObjectWriter::submitPart()
     auto &catalog = shared.catalog;
     auto &o = *object_;
     const auto bytes = partPayloadAt + o.filled;
-    if (shared.health.level != Health::Level::good || group_.bytesInFlight + bytes > group_.bytesInFlightMost())
+    const auto most = group_.bytesInFlightMost() * (o.readers ? WriterGroup::joinedFactor : 1);
+    if (shared.health.level != Health::Level::good || group_.bytesInFlight + bytes > most)
         return false;
     // the references to all parts must fit beside the front
     if (o.frontLimit + (uint64_t(o.parts) + 1) * PartReference::encodedBytes > shared.extentCapacity())
         return false;
-    const auto taken = group_.allocator.takeSoon();
+    auto taken = group_.allocator.takeSoon();
+    if (taken.cluster == noCluster) {
+        group_.makeRoom();
+        taken = group_.allocator.takeSoon();
+    }
     const auto c = taken.cluster;
     if (c == noCluster)
         return false;

@@ -24,6 +24,9 @@ public:
     uint64_t largestObject() const; ///< stored bytes
     uint64_t bytesInFlight = 0; ///< of parts
     uint64_t bytesInFlightMost() const { return uint64_t(shared.config.stagingMb) << 20; }
+    /// Others read the object while it comes in: Squid could not give them the
+    /// rest if it were refused, so it may take more memory.
+    static constexpr unsigned joinedFactor = 4;
 
     /// writes once the journal has got that far
     void send(Journal::Ticket, Io);
@@ -38,10 +41,11 @@ public:
     ReadCache &cache;
     Journal *journal = nullptr;
     std::function<void(StageNo)> onComplete; ///< an object may be packed now
+    std::function<void()> makeRoom; ///< clusters are needed at once
+
+    uint64_t smallestFront() const; ///< bytes that each object has in front of its parts
 
 private:
-    uint64_t smallestFront() const;
-
     struct Waiting {
         Journal::Ticket ticket;
         Io io;

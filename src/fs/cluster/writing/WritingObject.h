@@ -29,6 +29,7 @@ struct WritingObject {
     ClusterNo fillingCluster = noCluster; ///< where it will go
     uint32_t filled = 0; ///< payload bytes in it
     unsigned writesInFlight = 0;
+    unsigned readers = 0; ///< that would be cut off if it were refused now
 };
 using WritingPointer = std::shared_ptr<WritingObject>;
 
