@@ -15,6 +15,7 @@ constexpr unsigned tailCandidates = 16; ///< clusters compared for the next evic
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
 constexpr uint64_t sweepMicros = 100000; ///< between sweeps
 constexpr size_t sparseMost = 64;
+constexpr unsigned stagedLooks = 256; ///< staged objects looked at when there is no other victim
 constexpr uint32_t carryAge = 48; ///< heat ticks (of 64 in one turn of the device) within which a used object is wanted
 
 } // namespace
@@ -89,9 +90,29 @@ ClusterFs::Evictor::poll()
     while (isShort()) {
         const auto c = victim();
         needSlots_ = false;
-        if (c == noCluster || !evict(c))
+        if (c == noCluster ? !dropStaged() : !evict(c))
             return;
     }
+}
+
+/// Large objects may take the whole device before any of their heads was
+/// packed. Then the least recently used one has to go.
+bool
+ClusterFs::Evictor::dropStaged()
+{
+    auto &catalog = shared_.catalog;
+    if (allocator_.available())
+        return false;
+    unsigned looked = 0;
+    for (auto s = catalog.staging.leastRecent(); s != noStage && looked < stagedLooks; s = catalog.staging.moreRecent(s), ++looked) {
+        const auto &staged = catalog.staging[s];
+        if (staged.firstPart == noCluster || staged.record == noSlot)
+            continue;
+        ++shared_.counters.evictedObjects;
+        catalog.erase(staged.record);
+        return true;
+    }
+    return false;
 }
 
 ClusterFs::ClusterNo

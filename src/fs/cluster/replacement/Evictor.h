@@ -53,6 +53,7 @@ private:
     };
     bool isShort() const;
     ClusterNo victim();
+    bool dropStaged();
     ClusterNo sparse();
     ClusterNo worstOfTail() const;
     uint64_t wantedBytes(ClusterNo, std::vector<Wanted> *, bool all) const;

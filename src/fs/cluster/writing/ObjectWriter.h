@@ -9,6 +9,8 @@
 #include "fs/cluster/writing/Allocator.h"
 #include "fs/cluster/writing/WritingObject.h"
 
+#include <algorithm>
+
 namespace ClusterFs {
 
 /// what the writers of one engine have in common
@@ -23,7 +25,7 @@ public:
 
     uint64_t largestObject() const; ///< stored bytes
     uint64_t bytesInFlight = 0; ///< of parts
-    uint64_t bytesInFlightMost() const { return uint64_t(shared.config.stagingMb) << 20; }
+    uint64_t bytesInFlightMost() const { return uint64_t(std::max(shared.config.stagingMb, 16U)) << 20; }
     /// Others read the object while it comes in: Squid could not give them the
     /// rest if it were refused, so it may take more memory.
     static constexpr unsigned joinedFactor = 4;
