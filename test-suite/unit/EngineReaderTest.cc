@@ -152,14 +152,23 @@ TEST(EngineReader, seesAWriterGiveUp) {
         ASSERT_EQ(t.store(keyOf(1), old), Status::ok);
         Following f(t, 1, size, true);
         ASSERT_NE(f.writer, nullptr);
-        const auto reader = t.engine->read(*f.writer);
+        auto reader = t.engine->read(*f.writer);
         while (f.written < size - 1000)
             ASSERT_NO_FATAL_FAILURE(f.write(std::min<size_t>(2000, size - 1000 - f.written)));
         ASSERT_NO_FATAL_FAILURE(f.follow(*reader));
         f.writer.reset();
+        // what was there still is; what would have followed is an error, not an end
         char c = 0;
-        EXPECT_EQ(reader->copy(0, &c, 1), -1);
-        EXPECT_EQ(t.fetch(*reader, 0), Status::aborted);
+        for (const size_t offset: {size_t(0), size_t(2999 - 1000), size - 1001}) {
+            if (reader->copy(offset, &c, 1) < 0) {
+                EXPECT_EQ(t.fetch(*reader, offset), Status::ok) << offset;
+                EXPECT_EQ(reader->copy(offset, &c, 1), 1) << offset;
+            }
+            EXPECT_EQ(c, f.bytes[offset]) << offset;
+        }
+        EXPECT_EQ(reader->copy(size - 1000, &c, 1), -1);
+        EXPECT_EQ(t.fetch(*reader, size - 1000), Status::aborted);
+        reader.reset();
         EXPECT_TRUE(t.has(keyOf(1), old)) << "the older version stays";
         EXPECT_EQ(t.engine->stats().counters.aborted, 1U);
         EXPECT_EQ(t.engine->objectCount(), 1U);

@@ -53,10 +53,6 @@ ClusterFs::SwapDir::makeFile(const bool anew, std::string &error) const
                 ": name an existing device or file, or write a size in MB after the path to have a file made";
         return false;
     }
-    if (anew && strncmp(path, "/dev/", 5) == 0) {
-        error = "there is no such device";
-        return false;
-    }
     const auto bytes = sizeMb_ << 20;
     if (bytes < smallestDevice) {
         error = "a size of " + std::to_string(sizeMb_) + " MB is too small: at least " +

@@ -208,6 +208,13 @@ ClusterFs::sealExtent(char *extent, const ExtentHeader &h, const Uuid &uuid, con
     c.u32(crc);
 }
 
+ClusterFs::Key
+ClusterFs::keyOfExtent(const char *extent)
+{
+    ByteReader r(extent + 16, 16); // after checksum, size and sequence
+    return r.key();
+}
+
 ClusterFs::Status
 ClusterFs::checkExtent(const char *extent, const size_t available, const ExtentHeader &expected, const Uuid &uuid, const ClusterNo number, const uint32_t offset)
 {

@@ -96,6 +96,10 @@ struct Directory {
 /// \param extent where the header goes; payload follows it
 void sealExtent(char *extent, const ExtentHeader &, const Uuid &, ClusterNo, uint32_t offset);
 
+/// the key that an extent claims to have
+/// \param extent at least ExtentHeader::encodedBytes
+Key keyOfExtent(const char *extent);
+
 /// checks an extent that was read
 /// \param available bytes at extent
 /// \returns ok or corrupt

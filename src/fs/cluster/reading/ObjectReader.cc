@@ -153,8 +153,7 @@ ClusterFs::ObjectReader::locatePart(const uint64_t offset, Piece &piece)
 int64_t
 ClusterFs::ObjectReader::copyFilling(const uint64_t offset, char *to, const size_t size) const
 {
-    const auto start = writing_->frontLimit + uint64_t(writing_->parts) * shared_.partCapacity();
-    const auto inside = offset - start;
+    const auto inside = offset - fillingStart();
     const auto n = std::min<uint64_t>(size, writing_->filled - inside);
     memcpy(to, writing_->filling->data() + partPayloadAt + inside, n);
     return static_cast<int64_t>(n);
@@ -166,12 +165,11 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     if (!*engineAlive_ || (writing_ && writing_->broken))
         return -1;
     if (offset >= this->size())
-        return 0;
+        return writing_ && writing_->failed ? -1 : 0; // what would follow never came
     if (offset < headBytes() && stage_ != noStage)
         return static_cast<int64_t>(shared_.catalog.staging.copy(stage_, static_cast<uint32_t>(offset), to,
                                     std::min<uint64_t>(size, headBytes() - offset), cursor_));
-    if (writing_ && writing_->filling &&
-            offset >= writing_->frontLimit + uint64_t(writing_->parts) * shared_.partCapacity())
+    if (writing_ && writing_->filling && offset >= fillingStart())
         return copyFilling(offset, to, size);
 
     Piece piece;
@@ -229,18 +227,46 @@ ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) con
     return crc == h.payloadCrc ? Status::ok : Status::corrupt;
 }
 
+/// whether copy() needs no window
+bool
+ClusterFs::ObjectReader::inMemory(const uint64_t offset) const
+{
+    if (offset >= size() || (writing_ && writing_->broken))
+        return false;
+    if (offset < headBytes())
+        return stage_ != noStage;
+    return writing_ && writing_->filling && offset >= fillingStart();
+}
+
+/// offset of the first byte of the part that is being filled
+uint64_t
+ClusterFs::ObjectReader::fillingStart() const
+{
+    return writing_->frontLimit + uint64_t(writing_->parts) * shared_.partCapacity();
+}
+
+void
+ClusterFs::ObjectReader::answerLater(const Status status, std::function<void(Status)> done)
+{
+    const auto alive = alive_;
+    shared_.later.push_back([alive, status, done = std::move(done)] {
+        if (*alive)
+            done(status);
+    });
+}
+
 void
 ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)> done)
 {
     Piece piece;
     if (!*engineAlive_)
         return;
+    if (inMemory(offset)) {
+        answerLater(Status::ok, std::move(done));
+        return;
+    }
     if ((writing_ && writing_->broken) || offset >= size() || !locate(offset, piece)) {
-        const auto alive = alive_;
-        shared_.later.push_back([alive, done = std::move(done)] {
-            if (*alive)
-                done(Status::aborted);
-        });
+        answerLater(Status::aborted, std::move(done));
         return;
     }
     count(&Counters::readFromDisk);

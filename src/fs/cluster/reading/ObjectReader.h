@@ -47,6 +47,9 @@ private:
 
     bool locate(uint64_t offset, Piece &);
     bool locatePart(uint64_t offset, Piece &);
+    bool inMemory(uint64_t offset) const;
+    uint64_t fillingStart() const;
+    void answerLater(Status, std::function<void(Status)>);
     int64_t copyFilling(uint64_t offset, char *to, size_t size) const;
     Status check(Window &, const Piece &) const;
     Status checkPart(const Window &, const Piece &) const;

@@ -114,8 +114,6 @@ ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const 
         return;
     if (removed(record.bucket, record.tag, c.sequence))
         return;
-    if (catalog.index.find(record.bucket, record.tag) != noSlot)
-        return; // what came in since is newer
     Record r = Record();
     r.tag = record.tag;
     r.cluster = record.cluster;
@@ -124,6 +122,10 @@ ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const 
     r.timestamp = record.timestamp;
     r.setPacked(record.packed);
     r.setFlags(r.flags() & static_cast<uint8_t>(~Record::flagDead));
+    if (catalog.index.find(record.bucket, record.tag) != noSlot) {
+        noteOlder(record.bucket, hasKey ? &record.key : nullptr, r); // what came in since is newer
+        return;
+    }
     uint32_t payload = r.size;
     if (r.parted()) {
         if (!chainIsWhole(r.size))
@@ -137,8 +139,9 @@ ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const 
 }
 
 /// \returns whether a version of that sequence number may enter; ends older ones
+/// \param r what would enter
 bool
-ClusterFs::Findings::supersede(const Key &key, const Sequence s)
+ClusterFs::Findings::supersede(const Key &key, const Sequence s, const Record &entering)
 {
     auto &catalog = shared_.catalog;
     if (removed(catalog.index.bucketOf(key), Index::TagOf(key), s))
@@ -147,8 +150,11 @@ ClusterFs::Findings::supersede(const Key &key, const Sequence s)
     if (older == noSlot)
         return true;
     const auto &r = catalog.index[older];
-    if (r.staged() || catalog.clusters[r.cluster].sequence >= s)
+    if (r.staged() || catalog.clusters[r.cluster].sequence >= s) {
+        noteOlder(catalog.index.bucketOf(key), &key, entering);
         return false;
+    }
+    noteOlder(catalog.index.bucketOf(key), &key, r);
     // a revalidated large object has the parts of its older version
     catalog.disownParts(older);
     catalog.erase(older);
@@ -156,10 +162,10 @@ ClusterFs::Findings::supersede(const Key &key, const Sequence s)
     return true;
 }
 
-bool
-ClusterFs::Findings::adopt(const ClusterNo cluster, const DirectoryEntry &e, const bool doubtful, const ClusterNo firstPart)
+static ClusterFs::Record
+recordOf(const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e, const bool doubtful, const ClusterFs::ClusterNo firstPart)
 {
-    auto &catalog = shared_.catalog;
+    using namespace ClusterFs;
     Record r = Record();
     r.tag = Index::TagOf(e.key);
     r.cluster = cluster;
@@ -174,7 +180,14 @@ ClusterFs::Findings::adopt(const ClusterNo cluster, const DirectoryEntry &e, con
         r.size = firstPart;
     }
     r.setFlags(flags);
-    return catalog.addFound(catalog.index.bucketOf(e.key), r.tag, &e.key, r, e.size) != noSlot;
+    return r;
+}
+
+void
+ClusterFs::Findings::adopt(const Key &key, const Record &r, const uint32_t payload)
+{
+    auto &catalog = shared_.catalog;
+    catalog.addFound(catalog.index.bucketOf(key), r.tag, &key, r, payload);
 }
 
 void
@@ -203,8 +216,10 @@ ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubt
             const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(part);
             large_.push_back({n, doubtful, e, {from, from + e.parts}});
             part += e.parts;
-        } else if (supersede(e.key, d.header.sequence)) {
-            adopt(n, e, doubtful, noCluster);
+        } else {
+            const auto r = recordOf(n, e, doubtful, noCluster);
+            if (supersede(e.key, d.header.sequence, r))
+                adopt(e.key, r, e.size);
         }
     }
 }
@@ -234,7 +249,8 @@ ClusterFs::Findings::join(const LargeObject &o)
 {
     auto &catalog = shared_.catalog;
     const auto &home = catalog.clusters[o.cluster];
-    if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence))
+    const auto r = recordOf(o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
+    if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence, r))
         return;
     if (!partsAreHere(o)) {
         ++stats_.dropped;
@@ -245,7 +261,7 @@ ClusterFs::Findings::join(const LargeObject &o)
     auto &first = catalog.clusters[o.parts.front().cluster];
     first.total = o.entry.info.size;
     first.headBytes = o.entry.size;
-    adopt(o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
+    adopt(o.entry.key, r, o.entry.size);
 }
 
 void
@@ -258,6 +274,96 @@ ClusterFs::Findings::joinParts()
     for (const auto &o: large_)
         join(o);
     large_.clear();
+}
+
+/* objects of which there are several copies, since they were being carried */
+
+/// remembers a copy that a newer one has taken the place of
+void
+ClusterFs::Findings::noteOlder(const uint32_t bucket, const Key *const key, const Record &r)
+{
+    const OlderCopy copy{bucket, shared_.catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r};
+    if (!stats_.scanned && newerThan(copy) != noSlot)
+        older_.push_back(copy);
+}
+
+/// \returns the object's copy in the index, or noSlot when that is no newer
+ClusterFs::SlotNo
+ClusterFs::Findings::newerThan(const OlderCopy &copy) const
+{
+    const auto &catalog = shared_.catalog;
+    const auto slot = catalog.index.find(copy.bucket, copy.record.tag);
+    if (slot == noSlot || catalog.index[slot].staged())
+        return noSlot;
+    return catalog.clusters[catalog.index[slot].cluster].sequence > copy.sequence ? slot : noSlot;
+}
+
+ClusterFs::ClusterNo
+ClusterFs::Findings::contested()
+{
+    while (!older_.empty() && !stats_.scanned) {
+        const auto slot = newerThan(older_.back());
+        if (slot != noSlot)
+            return shared_.catalog.index[slot].cluster;
+        older_.pop_back(); // deleted or stored again meanwhile
+    }
+    return noCluster;
+}
+
+bool
+ClusterFs::Findings::isWhole(const SlotNo slot, const char *const bytes) const
+{
+    const auto &catalog = shared_.catalog;
+    const auto &r = catalog.index[slot];
+    const auto end = catalog.clusters[r.cluster].end;
+    if (!bytes || r.offset() + ExtentHeader::encodedBytes > end)
+        return false;
+    ExtentHeader header;
+    header.size = catalog.payloadBytes(slot);
+    header.sequence = catalog.clusters[r.cluster].sequence;
+    header.key = keyOfExtent(bytes + r.offset());
+    return checkExtent(bytes + r.offset(), end - r.offset(), header, shared_.uuid, r.cluster, r.offset()) == Status::ok;
+}
+
+void
+ClusterFs::Findings::check(const ClusterNo cluster, const char *const bytes)
+{
+    const auto &index = shared_.catalog.index;
+    // the newest of the older copies has its turn first
+    std::stable_sort(older_.begin(), older_.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence > b.sequence; });
+    std::vector<OlderCopy> rest;
+    for (const auto &copy: older_) {
+        const auto slot = newerThan(copy);
+        if (slot == noSlot)
+            continue;
+        if (index[slot].cluster != cluster)
+            rest.push_back(copy);
+        else if (!isWhole(slot, bytes))
+            revert(slot, copy);
+    }
+    older_.swap(rest);
+}
+
+/// a copy is not whole: the older one is what there is
+void
+ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
+{
+    auto &catalog = shared_.catalog;
+    const auto &r = copy.record;
+    const auto &c = catalog.clusters[r.cluster];
+    const auto parts = catalog.index[slot].parted() ? catalog.index[slot].size : noCluster;
+    catalog.disownParts(slot);
+    catalog.erase(slot);
+    ++stats_.dropped;
+    if (c.state != ClusterState::packed || c.sequence != copy.sequence)
+        return;
+    if (r.parted() && r.size != parts && !chainIsWhole(r.size))
+        return;
+    const auto payload = r.parted() ? catalog.clusters[r.size].headBytes : r.size;
+    if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
+        return;
+    if (catalog.addFound(copy.bucket, r.tag, copy.hasKey ? &copy.key : nullptr, r, payload) != noSlot)
+        --stats_.dropped;
 }
 
 std::vector<ClusterFs::ClusterNo>
@@ -313,6 +419,7 @@ ClusterFs::Findings::finish()
         catalog.clusters.pushHead(n);
     }
     large_.clear();
+    older_.clear();
     fates_.clear();
     removals_.clear();
 }

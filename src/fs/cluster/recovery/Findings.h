@@ -16,7 +16,9 @@ namespace ClusterFs {
 /// Merges journal, checkpoint and clusters into the catalog. The rules:
 /// a higher sequence number wins; a removal ends all versions up to its number;
 /// a cluster that the journal names is what its own directory says, not what
-/// the checkpoint says.
+/// the checkpoint says. Of an object that was being carried there may be two
+/// copies: the newer one counts only when it is whole, since a power cut may have
+/// left its directory and not its bytes.
 class Findings
 {
 public:
@@ -36,6 +38,12 @@ public:
 
     /// large objects whose parts may have come after their heads
     void joinParts();
+
+    /// a cluster with newer copies that must be checked, or noCluster
+    ClusterNo contested();
+    /// \param bytes that cluster up to its end, or nil when it can't be read.
+    /// Copies that are not whole give way to older ones.
+    void check(ClusterNo, const char *bytes);
 
     /// clusters whose front must be read, as known after the cluster table
     std::vector<ClusterNo> announced() const;
@@ -61,10 +69,22 @@ private:
         std::vector<PartReference> parts;
     };
 
+    struct OlderCopy {
+        uint32_t bucket;
+        Sequence sequence; ///< of its cluster
+        bool hasKey;
+        Key key;
+        Record record;
+    };
+
     static uint64_t FilterKey(uint32_t bucket, uint32_t tag) { return (uint64_t(bucket) << 32) | tag; }
     bool removed(uint32_t bucket, uint32_t tag, Sequence) const;
-    bool supersede(const Key &, Sequence);
-    bool adopt(ClusterNo, const DirectoryEntry &, bool doubtful, ClusterNo firstPart);
+    bool supersede(const Key &, Sequence, const Record &);
+    void adopt(const Key &, const Record &, uint32_t payload);
+    void noteOlder(uint32_t bucket, const Key *, const Record &);
+    SlotNo newerThan(const OlderCopy &) const;
+    bool isWhole(SlotNo, const char *bytes) const;
+    void revert(SlotNo, const OlderCopy &);
     bool chainIsWhole(ClusterNo first) const;
     bool partsAreHere(const LargeObject &) const;
     void join(const LargeObject &);
@@ -74,6 +94,7 @@ private:
     RecoveryStats &stats_;
     std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the table says are in motion
     std::unordered_map<uint64_t, Sequence> removals_; ///< bounded by the journal's size
+    std::vector<OlderCopy> older_; ///< bounded by the journal: it names no removal of them, and no release of their clusters
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
     Sequence highest_ = 0;
 };

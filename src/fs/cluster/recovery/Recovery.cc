@@ -265,6 +265,8 @@ ClusterFs::Recovery::poll()
         }
         return;
     }
+    if (step_ == Step::copies && !frontsInFlight_)
+        end();
     if (step_ != Step::clusters && step_ != Step::scan)
         return;
     readFronts();
@@ -283,9 +285,28 @@ ClusterFs::Recovery::poll()
     }
 }
 
+/// a whole cluster at a time: what was carried together was packed together
+void
+ClusterFs::Recovery::checkCopies(const ClusterNo c)
+{
+    step_ = Step::copies;
+    const auto size = static_cast<uint32_t>(roundUp(shared_.catalog.clusters[c].end, shared_.device.alignment()));
+    ++stats_.clustersRead;
+    ++frontsInFlight_;
+    read(shared_.geometry.clusterOffset(c), size, [this, c](const Status status, const BufferPointer &buffer) {
+        findings_.check(c, status == Status::ok ? buffer->data() : nullptr);
+        --frontsInFlight_;
+    });
+}
+
 void
 ClusterFs::Recovery::end()
 {
+    const auto contested = findings_.contested();
+    if (contested != noCluster) {
+        checkCopies(contested); // poll() comes back
+        return;
+    }
     if (step_ != Step::scan)
         shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
     findings_.unknownAreFree();
@@ -311,6 +332,8 @@ ClusterFs::Recovery::progress() const
         const auto expected = shared_.geometry.checkpointBytes / checkpointChunkBytes;
         return 0.2 + 0.8 * chunkToTake_ / static_cast<double>(expected);
     }
+    case Step::copies:
+        return 1;
     case Step::scan:
         return static_cast<double>(nextScan_) / shared_.geometry.clusterCount;
     case Step::done:

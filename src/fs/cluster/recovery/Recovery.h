@@ -13,8 +13,9 @@
 namespace ClusterFs {
 
 /// Reads the journal, then the checkpoint's cluster table, then the clusters
-/// that were announced since, then the checkpoint's objects. What has been read
-/// is served at once. When the checkpoint is not whole, all clusters of which
+/// that were announced since, then the checkpoint's objects, then those clusters
+/// again that hold second copies of objects. What has been read is served at
+/// once. When the checkpoint is not whole, all clusters of which
 /// nothing is known are scanned, and what they hold counts as doubtful.
 class Recovery
 {
@@ -35,7 +36,7 @@ public:
     const RecoveryStats &stats() const { return stats_; }
 
 private:
-    enum class Step : uint8_t { journal, table, clusters, objects, scan, done };
+    enum class Step : uint8_t { journal, table, clusters, objects, copies, scan, done };
     static constexpr unsigned depth = 16; ///< reads in flight
     static constexpr uint32_t frontBytes = 16 * 1024; ///< first read of a cluster
 
@@ -53,6 +54,7 @@ private:
     void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
     void beginClusters();
     void beginScan();
+    void checkCopies(ClusterNo);
     void end();
 
     Shared &shared_;

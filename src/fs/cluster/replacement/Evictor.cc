@@ -3,8 +3,6 @@
 
 #include "fs/cluster/replacement/Evictor.h"
 
-#include "fs/cluster/base/Bytes.h"
-
 #include <algorithm>
 #include <cassert>
 
@@ -229,10 +227,9 @@ ClusterFs::Evictor::evict(const ClusterNo c)
             leaving_.erase(std::find(leaving_.begin(), leaving_.end(), c));
             return; // deletes have emptied it meanwhile
         }
-        ++now.carried; // so that it stays until we are through
+        ++now.carried; // ours: deletes must not empty it before flushed()
         if (status == Status::ok)
             carry(c, list);
-        --now.carried;
         settled(c);
     };
     if (cache_.find(c, sequence, from, size))
@@ -266,11 +263,9 @@ ClusterFs::Evictor::carryOne(const ClusterNo c, const Wanted &w, const Window &w
     auto &catalog = shared_.catalog;
     const char *const extent = window.at(w.offset);
     ExtentHeader header;
-    ByteReader reader(extent + 8, 24);
     header.size = w.payload;
     header.sequence = catalog.clusters[c].sequence;
-    reader.skip(8);
-    header.key = reader.key();
+    header.key = keyOfExtent(extent);
     if (checkExtent(extent, Catalog::ExtentBytes(w.payload), header, shared_.uuid, c, w.offset) != Status::ok) {
         ++shared_.counters.corrupt;
         return false;
@@ -312,10 +307,10 @@ ClusterFs::Evictor::carryOne(const ClusterNo c, const Wanted &w, const Window &w
 void
 ClusterFs::Evictor::settled(const ClusterNo c)
 {
-    if (shared_.catalog.clusters[c].carried)
-        return;
-    if (isLeaving(c) && std::find(settled_.begin(), settled_.end(), c) == settled_.end())
-        settled_.push_back(c);
+    if (shared_.catalog.clusters[c].carried > 1)
+        return; // not only ours
+    assert(isLeaving(c));
+    settled_.push_back(c);
 }
 
 bool
@@ -339,6 +334,7 @@ ClusterFs::Evictor::flushed(const std::vector<ClusterNo> &list)
         const auto found = std::find(leaving_.begin(), leaving_.end(), c);
         assert(found != leaving_.end());
         leaving_.erase(found);
+        --shared_.catalog.clusters[c].carried;
         finish(c);
     }
 }

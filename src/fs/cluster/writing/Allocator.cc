@@ -49,6 +49,8 @@ void
 ClusterFs::Allocator::poll()
 {
     auto &catalog = shared_.catalog;
+    if (announced_.size() > reserve() / 2)
+        return; // many at a time: each journal write takes a block
     while (announced_.size() < reserve() && catalog.free.size() > 0) {
         const auto c = choose();
         assert(c != noCluster);
