@@ -39,11 +39,11 @@ protected:
         for (; t->engine->stats().clustersFree > 50; ++next)
             ASSERT_NO_FATAL_FAILURE(store(next, 20000));
         ASSERT_TRUE(t->pack());
-        for (; !t->engine->stats().counters.carriedObjects; ++next) {
+        const auto carrying = [this] { return t->engine->stats().counters.carriedObjects > 0; };
+        for (; !carrying(); ++next) {
             ASSERT_NO_FATAL_FAILURE(store(next, 20000));
-            if (next % 3 == 0) {
-                t->pass(config.persist / 2 + 1);
-            }
+            for (const auto end = t->clock.micros() + 1000000; !carrying() && t->clock.micros() < end;)
+                t->pass(0.1);
         }
     }
 
