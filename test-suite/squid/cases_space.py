@@ -48,10 +48,16 @@ def wraps_around(t):
 def large_objects_wrap_around(t):
     squid = t.running(megabytes=64, options=SMALL_DIR.get(t.store, ""))
     urls = [t.url(f"film{n}", size=5 * MB + n * 1001, **({"chunked": 1} if n % 2 else {})) for n in range(40)]
+    hits = refused = 0
     for number, url in enumerate(urls):
         squid.client.get(url).check()
         if number % 3 == 0 and t.store == "clusterfs":
-            t.hit(squid, url)
+            # a disk that is slower than loopback makes it refuse some, and say so
+            before, refused = refused, squid.values().number("stores refused")
+            if refused == before:
+                t.hit(squid, url)
+                hits += 1
+    assert t.store != "clusterfs" or hits >= 3, f"only {hits} of 14 were stored, {refused} were refused"
     kept = t.survivors(squid, urls)
     assert 3 <= len(kept) < len(urls), f"{len(kept)} kept"
     squid.kill().start()
