@@ -202,9 +202,9 @@ TEST_F(FindingsTest, ofTwoCopiesTheNewerOneMustBeWhole) {
 }
 
 TEST_F(FindingsTest, copiesGiveWayOneByOne) {
+    found(1, 11, 101);
     found(1, 12, 102);
     found(1, 10, 100);
-    found(1, 11, 101);
     EXPECT_EQ(f.contested(), 12U);
     f.check(12, nullptr);
     EXPECT_EQ(where(1), 11U);

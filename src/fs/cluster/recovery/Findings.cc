@@ -278,13 +278,12 @@ ClusterFs::Findings::joinParts()
 
 /* objects of which there are several copies, since they were being carried */
 
-/// remembers a copy that a newer one has taken the place of
+/// remembers a copy whose place a newer one has, or takes
 void
 ClusterFs::Findings::noteOlder(const uint32_t bucket, const Key *const key, const Record &r)
 {
-    const OlderCopy copy{bucket, shared_.catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r};
-    if (!stats_.scanned && newerThan(copy) != noSlot)
-        older_.push_back(copy);
+    if (!stats_.scanned)
+        older_.push_back({bucket, shared_.catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r});
 }
 
 /// \returns the object's copy in the index, or noSlot when that is no newer
