@@ -319,3 +319,79 @@ TEST(EngineError, everythingAtOnce) {
         }
     }
 }
+
+TEST(EngineError, aPartThatFailsIsPutOutOfUse) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto free = t.engine->stats().clustersFree;
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 3, Fault::error);
+    ASSERT_NE(t.store(keyOf(1), bytesOf(1, 600000)), Status::ok);
+    t.pass(5);
+    const auto stats = t.engine->stats();
+    EXPECT_EQ(stats.counters.writeErrors, 1U);
+    EXPECT_EQ(stats.counters.quarantined, 1U);
+    EXPECT_EQ(stats.clustersBad, 1U);
+    EXPECT_EQ(stats.clustersFree, free - 1);
+    // for good
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    EXPECT_EQ(t.engine->stats().clustersBad, 1U);
+    ASSERT_EQ(t.store(keyOf(2), bytesOf(2, 600000)), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(2), bytesOf(2, 600000)));
+}
+
+namespace {
+
+/// appends until the writer asks to be slowed down, or has taken that much
+uint64_t
+appendUntilCongested(Writer &writer, const std::string &piece, const uint64_t most)
+{
+    while (!writer.congested() && writer.size() < most) {
+        if (!writer.append(piece.data(), piece.size()))
+            return 0;
+    }
+    return writer.size();
+}
+
+} // namespace
+
+TEST(EngineError, slowDevicesSlowTheProducer) {
+    TestStore t(128 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto piece = bytesOf(7, 65536);
+    auto writer = t.engine->create(keyOf(1), infoOf(t.clock.wallSeconds()), -1);
+    ASSERT_TRUE(writer);
+    t.faulty->setDelay(20000, 20000);
+    unsigned pauses = 0;
+    while (writer->size() < 40 * MB) {
+        ASSERT_GT(appendUntilCongested(*writer, piece, 40 * MB), 0U) << "refused";
+        if (writer->congested()) {
+            ++pauses;
+            ASSERT_TRUE(t.until([&] { return !writer->congested(); }));
+        }
+    }
+    EXPECT_GT(pauses, 2U);
+    ASSERT_EQ(writer->finish(), Status::ok);
+    std::string wanted;
+    while (wanted.size() < 40 * MB)
+        wanted += piece;
+    EXPECT_TRUE(t.has(keyOf(1), wanted, 65536));
+}
+
+TEST(EngineError, hungDevicesDoNotStopTheProducer) {
+    TestStore t(128 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto piece = bytesOf(7, 65536);
+    auto writer = t.engine->create(keyOf(1), infoOf(t.clock.wallSeconds()), -1);
+    ASSERT_TRUE(writer);
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::hang, true);
+    ASSERT_GT(appendUntilCongested(*writer, piece, 40 * MB), 0U);
+    EXPECT_TRUE(writer->congested());
+    t.pass(5);
+    EXPECT_FALSE(writer->congested());
+    // the limit is met, the object is lost
+    while (writer->size() < 40 * MB && writer->append(piece.data(), piece.size())) {
+    }
+    EXPECT_LT(writer->size(), 40 * MB);
+    writer.reset();
+    t.faulty->cut();
+}

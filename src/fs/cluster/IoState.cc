@@ -6,6 +6,7 @@
 #include "debug/Stream.h"
 #include "fs/cluster/IoState.h"
 #include "fs/cluster/SwapDir.h"
+#include "MemObject.h"
 #include "Store.h"
 
 namespace {
@@ -121,6 +122,37 @@ ClusterFs::IoState::append(char const * const buf, const size_t size, const off_
     // The core may now free its copy of these bytes and read them from us.
     offset_ += size;
     return true;
+}
+
+bool
+ClusterFs::IoState::stillCongested() const
+{
+    return writer_ && !dir_.stopped() && writer_->congested();
+}
+
+bool
+ClusterFs::IoState::congested() const
+{
+    if (!stillCongested())
+        return false;
+    if (!producerWaits_) {
+        producerWaits_ = true;
+        dir_.kickWhenDrained(const_cast<IoState*>(this));
+    }
+    return true;
+}
+
+void
+ClusterFs::IoState::kickProducer()
+{
+    producerWaits_ = false;
+    if (!e->mem_obj)
+        return;
+    debugs(79, 5, *e << " goes on after " << offset_);
+    e->mem_obj->kickReads();
+#if USE_ADAPTATION
+    e->kickProducer();
+#endif
 }
 
 void

@@ -35,6 +35,14 @@ public:
     /// \returns the unfinished object, or nil
     const Writer *writer() const { return writer_.get(); }
 
+    typedef RefCount<IoState> Pointer;
+
+    /// whether the writer takes no more for now
+    bool stillCongested() const;
+
+    /// lets the core read on from the origin server, after congested()
+    void kickProducer();
+
     /// stops writing (if that is what we do) because the entry detaches
     void abandon();
 
@@ -42,6 +50,7 @@ public:
     void read_(char *buf, size_t, off_t, STRCB *, void *cbData) override;
     bool write(char const *buf, size_t, off_t, FREE *) override;
     void close(int how) override;
+    bool congested() const override;
 
 private:
     bool append(char const *buf, size_t, off_t);
@@ -60,6 +69,7 @@ private:
     AttachmentPointer attachment_;
     std::shared_ptr<Writer> writer_; ///< nil when reading, done, or failed
     std::unique_ptr<Reader> reader_; ///< nil when writing
+    mutable bool producerWaits_ = false; ///< since congested(), until kickProducer()
 
     int64_t lostHead_ = 0; ///< see startReading()
     int64_t shift_ = 0; ///< see startReading()

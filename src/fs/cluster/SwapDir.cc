@@ -140,8 +140,7 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
 {
     if (!readable() || !e.key)
         return false;
-    ObjectInfo info;
-    return engine_->find(keyOf(static_cast<const cache_key*>(e.key)), info);
+    return engine_->has(keyOf(static_cast<const cache_key*>(e.key)));
 }
 
 void

@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SWAPDIR_H
 #define SQUID_SRC_FS_CLUSTER_SWAPDIR_H
 
+#include "base/RefCount.h"
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/Driver.h"
@@ -19,6 +20,8 @@
 #include <vector>
 
 namespace ClusterFs {
+
+class IoState;
 
 /// Translates between Squid's store core and one engine. Every method copes
 /// with a dir that was never started (wrong process, bad device, added by a
@@ -87,6 +90,9 @@ public:
     /// \returns false at the end, or when listing is off
     bool nextObject(uint64_t &cursor, Key &, ObjectInfo &) const;
 
+    /// calls IoState::kickProducer() when its writer is congested no more
+    void kickWhenDrained(const RefCount<IoState> &);
+
     size_t openStates = 0; ///< IoState objects of this dir
 
 protected:
@@ -107,6 +113,7 @@ private:
     static void FinishStart(void *self);
     void finishStart();
     void poll();
+    void kickProducers();
     void noteRebuild();
     bool makeFile(bool anew, std::string &error) const;
     bool fillFile(uint64_t bytes, std::string &error) const;
@@ -136,6 +143,7 @@ private:
     HandleTable handles_;
     /// head updates on their way, with the attachments that were made before their end
     std::unordered_map<Key, std::vector<AttachmentPointer>, KeyHash> updates_;
+    std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
     std::string trouble_; ///< why there is no engine
     timeval startTime_ = {};
     bool rebuilt_ = false; ///< storeRebuildComplete() was called

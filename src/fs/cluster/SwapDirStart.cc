@@ -5,6 +5,7 @@
 #include "base/TextException.h"
 #include "debug/Stream.h"
 #include "event.h"
+#include "fs/cluster/IoState.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/SwapDir.h"
 #include "globals.h"
@@ -144,7 +145,28 @@ ClusterFs::SwapDir::poll()
     if (!started())
         return;
     engine_->poll();
+    kickProducers();
     noteRebuild();
+}
+
+void
+ClusterFs::SwapDir::kickWhenDrained(const IoState::Pointer &sio)
+{
+    congested_.push_back(sio);
+}
+
+/// gives those who had to wait another chance; some may come back
+void
+ClusterFs::SwapDir::kickProducers()
+{
+    std::vector<IoState::Pointer> waited;
+    waited.swap(congested_);
+    for (const auto &sio: waited) {
+        if (sio->stillCongested())
+            congested_.push_back(sio);
+        else
+            sio->kickProducer();
+    }
 }
 
 int
@@ -195,4 +217,5 @@ ClusterFs::SwapDir::sync()
         debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was not stopped cleanly: " <<
                statusText(status) << ". The next start will recover it");
     }
+    kickProducers();
 }

@@ -29,6 +29,7 @@ public:
     EngineState state() const;
 
     bool find(const Key &, ObjectInfo &);
+    bool has(const Key &key) const { return usable(key) != noSlot; }
     void touch(const Key &);
     bool canCreate(int64_t size, int &load) const;
     std::unique_ptr<Writer> create(const Key &, const ObjectInfo &, int64_t expectedSize);

@@ -144,6 +144,12 @@ ClusterFs::Engine::poll()
 }
 
 bool
+ClusterFs::Engine::has(const Key &key) const
+{
+    return core_ && core_->has(key);
+}
+
+bool
 ClusterFs::Engine::find(const Key &key, ObjectInfo &info)
 {
     return core_ && core_->find(key, info);

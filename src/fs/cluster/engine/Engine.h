@@ -65,6 +65,9 @@ public:
     /// \returns whether the object can be opened for reading now
     bool find(const Key &, ObjectInfo &);
 
+    /// the same, without counting as a lookup
+    bool has(const Key &) const;
+
     /// tells of a hit, for replacement
     void touch(const Key &);
 
@@ -144,6 +147,10 @@ public:
     virtual Status finish() = 0;
 
     virtual uint64_t size() const = 0; ///< bytes taken so far
+
+    /// Whether the device is behind: more appended now may exceed a limit.
+    /// Ends as the device catches up, or when it makes no progress for seconds.
+    virtual bool congested() const = 0;
 };
 
 /// One reader of one object. Keeps the object's bytes from going away.

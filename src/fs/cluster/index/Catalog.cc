@@ -207,6 +207,10 @@ ClusterFs::Catalog::makeFree(const ClusterNo n)
     c.total = 0;
     c.headBytes = 0;
     c.end = 0;
+    if (c.errors == ClusterEntry::unwritable) {
+        clusters.setState(n, ClusterState::bad);
+        return;
+    }
     clusters.setState(n, ClusterState::free);
     free.add(n);
 }

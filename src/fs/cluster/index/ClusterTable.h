@@ -24,6 +24,8 @@ constexpr unsigned clusterStateCount = 8;
 
 /// a cluster's line in the table
 struct ClusterEntry {
+    static constexpr uint8_t unwritable = 255; ///< of errors: not to be used again
+
     uint64_t sequence; ///< of what it holds
     uint64_t total; ///< first part of an object: the object's stored bytes
     SlotNo first; ///< packed: first record, linked by Record::sibling; part: the owner's slot
@@ -38,7 +40,7 @@ struct ClusterEntry {
     uint32_t headBytes; ///< first part of an object: payload in its extent
     uint32_t written; ///< seconds since 1970, low 32 bits
     ClusterState state;
-    uint8_t errors; ///< read errors seen here
+    uint8_t errors; ///< read errors seen here; or unwritable
     uint16_t carried; ///< objects that are staged again, but not on the device elsewhere yet; and one for the evictor until that is flushed
 };
 static_assert(sizeof(ClusterEntry) == 64, "a cluster table entry takes 64 bytes");

@@ -30,6 +30,18 @@ public:
     SlotNo find(const Key &k) const { return find(bucketOf(k), TagOf(k)); }
     SlotNo find(uint32_t bucket, uint32_t tag) const;
 
+    /// \returns the first record of a bucket, or noSlot
+    SlotNo firstOf(const uint32_t bucket) const { return buckets_[bucket] - 1; }
+    /// \returns the next record of the same bucket, or noSlot
+    SlotNo nextOf(const SlotNo s) const { return (records_[s].next & Record::lastFlag) ? noSlot : records_[s].next; }
+
+    /// bring a bucket, and a moment later its first record, closer to the processor
+    void prefetchBucket(const uint32_t bucket) const { __builtin_prefetch(&buckets_[bucket]); }
+    void prefetchRecord(const uint32_t bucket) const {
+        if (const auto first = buckets_[bucket])
+            __builtin_prefetch(&records_[first - 1]);
+    }
+
     /// Adds a zeroed record; does not look for an older one.
     /// \returns noSlot when the index is full
     SlotNo insert(const Key &);

@@ -156,6 +156,7 @@ ClusterFs::Checkpoint::Decode(const char *buffer, Chunk &c, const Uuid &uuid)
     c.kind = static_cast<Kind>(kind);
     c.clusterRecords.clear();
     c.objectRecords.clear();
+    c.objectRecords.reserve(kind == objects ? count : 0); // bounded above
     r.skip(chunkHeaderBytes - (checkpointChunkBytes - r.left()));
     for (uint32_t i = 0; i < count; ++i) {
         if (kind == clusters)

@@ -302,7 +302,7 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
         ++shared_.counters.corrupt;
     else
         ++shared_.counters.readErrors;
-    if (entry.errors < 255)
+    if (entry.errors + 1 < ClusterEntry::unwritable)
         ++entry.errors;
     cache_.forget(piece.cluster);
 

@@ -53,7 +53,7 @@ ClusterFs::Checkpointer::begin()
     from_ = shared_.sequence + 1;
     chunk_ = 0;
     nextCluster_ = 0;
-    nextSlot_ = 0;
+    nextBucket_ = 0;
     nextStage_ = 0;
     written_ = 0;
     journal_.follow(number_);
@@ -143,14 +143,14 @@ ClusterFs::Checkpointer::writeClusters()
 }
 
 void
-ClusterFs::Checkpointer::addObject(Checkpoint::Chunk &chunk, const SlotNo slot, const Record &where)
+ClusterFs::Checkpointer::addObject(Checkpoint::Chunk &chunk, const uint32_t bucket, const SlotNo slot, const Record &where)
 {
     const auto &index = shared_.catalog.index;
     if (shared_.catalog.clusters[where.cluster].sequence >= from_)
         return; // the journal leads to it
     const auto &r = index[slot];
     Checkpoint::ObjectRecord record;
-    record.bucket = index.bucketOfSlot(slot);
+    record.bucket = bucket;
     record.tag = r.tag;
     record.cluster = where.cluster;
     record.place = where.place;
@@ -163,25 +163,49 @@ ClusterFs::Checkpointer::addObject(Checkpoint::Chunk &chunk, const SlotNo slot, 
     ++written_;
 }
 
+/// In the order of buckets: the start that reads them back then fills the index
+/// from one end to the other instead of jumping through memory.
 void
 ClusterFs::Checkpointer::writeObjects()
 {
+    constexpr uint32_t ahead = 16;
     auto chunk = newChunk(Checkpoint::objects);
     const auto &index = shared_.catalog.index;
     const auto most = Checkpoint::ObjectsInChunk(chunk.keys);
-    // a step looks at a bounded number of slots, so that it stays short
-    for (size_t looked = 0; nextSlot_ < index.slotsTouched() && looked < 4 * most && chunk.objectRecords.size() < most; ++looked) {
-        const auto slot = static_cast<SlotNo>(nextSlot_++);
-        const auto &r = index[slot];
-        if (r.cluster != noCluster && !r.staged() && !r.dead())
-            addObject(chunk, slot, r);
+    // a step looks at a bounded number of buckets, so that it stays short
+    for (size_t looked = 0; nextBucket_ < index.bucketCount() && looked < 4 * most; ++looked, ++nextBucket_) {
+        const auto bucket = static_cast<uint32_t>(nextBucket_);
+        if (nextBucket_ + ahead < index.bucketCount())
+            index.prefetchRecord(bucket + ahead);
+        const auto before = chunk.objectRecords.size();
+        if (!addBucket(chunk, bucket, most) && before) {
+            written_ -= chunk.objectRecords.size() - before;
+            chunk.objectRecords.resize(before); // the whole bucket in the next chunk
+            break;
+        }
     }
-    if (nextSlot_ >= index.slotsTouched())
+    if (nextBucket_ >= index.bucketCount())
         step_ = Step::carried;
     if (!chunk.objectRecords.empty())
         write(chunk);
     else if (step_ == Step::carried)
         next();
+}
+
+/// \returns false when not all fit. A bucket that is larger than a chunk (someone
+/// has sought keys for that) loses the rest, which a crash makes misses of.
+bool
+ClusterFs::Checkpointer::addBucket(Checkpoint::Chunk &chunk, const uint32_t bucket, const size_t most)
+{
+    const auto &index = shared_.catalog.index;
+    for (auto slot = index.firstOf(bucket); slot != noSlot; slot = index.nextOf(slot)) {
+        if (chunk.objectRecords.size() >= most)
+            return false;
+        const auto &r = index[slot];
+        if (!r.staged() && !r.dead())
+            addObject(chunk, bucket, slot, r);
+    }
+    return true;
 }
 
 /// Objects that are being carried still are where they came from. They come
@@ -200,7 +224,7 @@ ClusterFs::Checkpointer::writeCarried()
         Record where = shared_.catalog.index[staged.record];
         where.cluster = staged.origin;
         where.setPlace(staged.originOffset, staged.heat);
-        addObject(chunk, staged.record, where);
+        addObject(chunk, shared_.catalog.index.bucketOfSlot(staged.record), staged.record, where);
     }
     if (nextStage_ >= staging.slotsTouched())
         step_ = Step::end;

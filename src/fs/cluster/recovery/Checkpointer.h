@@ -54,7 +54,8 @@ private:
     void writeClusters();
     void writeObjects();
     void writeCarried();
-    void addObject(Checkpoint::Chunk &, SlotNo, const Record &where);
+    bool addBucket(Checkpoint::Chunk &, uint32_t bucket, size_t most);
+    void addObject(Checkpoint::Chunk &, uint32_t bucket, SlotNo, const Record &where);
     void writeEnd();
     void write(const Checkpoint::Chunk &);
     void writeSuperblock();
@@ -80,7 +81,7 @@ private:
     Sequence from_ = 0; ///< first sequence number that it leaves to the journal
     uint32_t chunk_ = 0; ///< next to write
     ClusterNo nextCluster_ = 0;
-    uint64_t nextSlot_ = 0;
+    uint64_t nextBucket_ = 0;
     StageNo nextStage_ = 0;
     uint64_t written_ = 0; ///< objects
     uint64_t completed_ = 0;

@@ -102,6 +102,20 @@ ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
     return length > 0;
 }
 
+/// Objects come in the order of their buckets, but lie in clusters all over the
+/// device: what they need of the cluster table is asked for some records ahead.
+void
+ClusterFs::Findings::checkpointed(const std::vector<Checkpoint::ObjectRecord> &records, const bool hasKeys)
+{
+    constexpr size_t ahead = 16;
+    const auto &clusters = shared_.catalog.clusters;
+    for (size_t i = 0; i < records.size(); ++i) {
+        if (i + ahead < records.size() && records[i + ahead].cluster < clusters.count())
+            __builtin_prefetch(&clusters[records[i + ahead].cluster]);
+        checkpointed(records[i], hasKeys);
+    }
+}
+
 void
 ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const bool hasKey)
 {
@@ -210,8 +224,15 @@ ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubt
     } else if (c.state != ClusterState::packed || c.sequence != d.header.sequence || d.header.kind != ClusterKind::packed) {
         return;
     }
+    const auto &index = catalog.index;
+    constexpr size_t ahead = 16; // keys go to random places of the index
     size_t part = 0;
-    for (const auto &e: d.entries) {
+    for (size_t i = 0; i < d.entries.size(); ++i) {
+        if (i + 2 * ahead < d.entries.size())
+            index.prefetchBucket(index.bucketOf(d.entries[i + 2 * ahead].key));
+        if (i + ahead < d.entries.size())
+            index.prefetchRecord(index.bucketOf(d.entries[i + ahead].key));
+        const auto &e = d.entries[i];
         if (e.parts) {
             const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(part);
             large_.push_back({n, doubtful, e, {from, from + e.parts}});

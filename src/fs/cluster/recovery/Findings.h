@@ -31,6 +31,7 @@ public:
 
     void checkpointed(const Checkpoint::ClusterRecord &);
     void checkpointed(const Checkpoint::ObjectRecord &, bool hasKey);
+    void checkpointed(const std::vector<Checkpoint::ObjectRecord> &, bool hasKeys);
 
     /// a cluster's front that is whole
     /// \param doubtful found by a scan: deletes may be missing

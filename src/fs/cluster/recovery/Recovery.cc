@@ -9,7 +9,8 @@
 namespace ClusterFs {
 namespace {
 constexpr uint32_t journalBlocksInRead = 64;
-constexpr unsigned chunksAhead = 4; ///< checkpoint chunks in flight or waiting for their turn
+constexpr unsigned chunksAhead = 16; ///< checkpoint chunks in flight or waiting for their turn
+constexpr uint64_t turnMicros = 5000; ///< how long poll() may keep requests waiting for more of the index
 /// Clusters that were written since, but whose announcement was lost, have
 /// sequence numbers that we have not seen: stay clear of them. A multiple of all
 /// heat ticks, so that the ages of objects stay what they are.
@@ -130,6 +131,28 @@ ClusterFs::Recovery::readChunks()
     }
 }
 
+/// A bounded time: the rest waits for the next turn, which comes with the next
+/// chunk from the device. When there is none to come, all that is here is taken.
+void
+ClusterFs::Recovery::takeChunks()
+{
+    const auto until = shared_.clock.micros() + turnMicros;
+    readChunks();
+    for (unsigned i = 0; i < chunksAhead; ++i) {
+        const auto found = chunks_.find(chunkToTake_);
+        if (found == chunks_.end())
+            return;
+        const auto chunk = found->second;
+        const auto index = found->first;
+        if (!takeChunk(chunk.first, chunk.second))
+            return;
+        chunks_.erase(index);
+        readChunks();
+        if (shared_.clock.micros() >= until && nextChunk_ > chunkToTake_ + chunks_.size())
+            return;
+    }
+}
+
 /// \returns false when the chunks must wait or have come to their end
 bool
 ClusterFs::Recovery::takeChunk(const Status status, const BufferPointer &buffer)
@@ -147,8 +170,7 @@ ClusterFs::Recovery::takeChunk(const Status status, const BufferPointer &buffer)
     ++chunkToTake_;
     for (const auto &record: chunk.clusterRecords)
         findings_.checkpointed(record);
-    for (const auto &record: chunk.objectRecords)
-        findings_.checkpointed(record, chunk.keys);
+    findings_.checkpointed(chunk.objectRecords, chunk.keys);
     objectsSeen_ += chunk.objectRecords.size();
     if (chunk.kind == Checkpoint::end) {
         if (chunk.total != objectsSeen_)
@@ -250,19 +272,7 @@ ClusterFs::Recovery::poll()
             chunksAreBroken(); // the region is full of chunks, none of which is the end
             return;
         }
-        readChunks();
-        // a bounded number of chunks: the rest waits for the next turn
-        for (unsigned i = 0; i < chunksAhead; ++i) {
-            const auto found = chunks_.find(chunkToTake_);
-            if (found == chunks_.end())
-                break;
-            const auto chunk = found->second;
-            const auto index = found->first;
-            if (!takeChunk(chunk.first, chunk.second))
-                break;
-            chunks_.erase(index);
-            readChunks();
-        }
+        takeChunks();
         return;
     }
     if (step_ == Step::copies && !frontsInFlight_)

@@ -47,6 +47,7 @@ private:
     void nextJournal();
 
     void readChunks();
+    void takeChunks();
     bool takeChunk(Status, const BufferPointer &);
     void chunksAreBroken();
 
@@ -74,7 +75,7 @@ private:
 
     uint32_t nextChunk_ = 0; ///< to be read
     uint32_t chunkToTake_ = 0;
-    std::map<uint32_t, std::pair<Status, BufferPointer>> chunks_; ///< arrived early; at most depth
+    std::map<uint32_t, std::pair<Status, BufferPointer>> chunks_; ///< arrived early; bounded like those in flight
     uint64_t objectsSeen_ = 0;
 
     std::vector<ClusterNo> fronts_; ///< clusters to be read; empty in a scan

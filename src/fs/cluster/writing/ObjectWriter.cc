@@ -9,6 +9,7 @@
 namespace ClusterFs {
 namespace {
 constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
+constexpr uint64_t hungMicros = 3000000; ///< a device that finishes no write for so long is not waited for
 } // namespace
 } // namespace ClusterFs
 
@@ -77,6 +78,27 @@ ClusterFs::WriterGroup::poll()
     }
 }
 
+void
+ClusterFs::WriterGroup::partSent(const uint64_t bytes)
+{
+    if (!bytesInFlight)
+        lastProgress_ = shared.clock.micros();
+    bytesInFlight += bytes;
+}
+
+void
+ClusterFs::WriterGroup::partDone(const uint64_t bytes)
+{
+    bytesInFlight -= bytes;
+    lastProgress_ = shared.clock.micros();
+}
+
+bool
+ClusterFs::WriterGroup::congested() const
+{
+    return bytesInFlight > bytesInFlightMost() / 2 && shared.clock.micros() - lastProgress_ < hungMicros;
+}
+
 ClusterFs::Status
 ClusterFs::WriterGroup::publish(const StageNo stage)
 {
@@ -141,6 +163,13 @@ ClusterFs::ObjectWriter::fail()
         giveUp();
     }
     return false;
+}
+
+/// Only objects with parts are: the others wait in staging for nothing.
+bool
+ClusterFs::ObjectWriter::congested() const
+{
+    return *engineAlive_ && !object_->failed && (object_->parts || object_->filling) && group_.congested();
 }
 
 bool
@@ -221,7 +250,7 @@ ClusterFs::ObjectWriter::submitPart()
     linkPart(c, bytes);
     ++o.writesInFlight;
     ++shared.counters.parts;
-    group_.bytesInFlight += bytes;
+    group_.partSent(bytes);
 
     // the write keeps the chain from being reused, and the window in memory
     const auto first = o.firstPart;
@@ -239,7 +268,7 @@ ClusterFs::ObjectWriter::submitPart()
     io.done = [&group, object, window, alive, first, c, bytes](const Status status) {
         if (!*alive)
             return;
-        group.bytesInFlight -= bytes;
+        group.partDone(bytes);
         PartDone(group, object, c, status);
         group.shared.catalog.unpin(first);
     };
@@ -284,6 +313,7 @@ ClusterFs::ObjectWriter::linkPart(const ClusterNo c, const uint32_t bytes)
     entry.end = bytes;
     entry.written = shared.wallSeconds();
     entry.nextPart = noCluster;
+    entry.errors = 0;
     entry.first = noSlot;
     if (o.lastPart == noCluster) {
         o.firstPart = c;
@@ -321,9 +351,8 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
                       staging[object->stage].state == StageState::writing;
     if (status != Status::ok) {
         ++shared.counters.writeErrors;
-        auto &errors = shared.catalog.clusters[c].errors;
-        if (errors < 255)
-            ++errors;
+        ++shared.counters.quarantined;
+        shared.catalog.clusters[c].errors = ClusterEntry::unwritable; // until its chain is freed
         object->failed = object->broken = true; // an unfinished writer notices at its next call
         if (ours && object->finished && staging[object->stage].record != noSlot)
             shared.catalog.erase(staging[object->stage].record);

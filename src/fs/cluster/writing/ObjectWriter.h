@@ -30,6 +30,12 @@ public:
     /// rest if it were refused, so it may take more memory.
     static constexpr unsigned joinedFactor = 4;
 
+    /// Objects that come in faster than the device writes should be slowed
+    /// down before they meet the limit, but not by a device that hangs.
+    bool congested() const;
+    void partSent(uint64_t bytes);
+    void partDone(uint64_t bytes);
+
     /// writes once the journal has got that far
     void send(Journal::Ticket, Io);
     /// sends what has waited for the journal
@@ -53,6 +59,7 @@ private:
         Io io;
     };
     std::deque<Waiting> waiting_; ///< bounded by bytesInFlightMost()
+    uint64_t lastProgress_ = 0; ///< Clock::micros() when a part was done, or sent after none was in flight
 };
 
 /// The engine's Writer. Small objects gather in staging; what goes beyond is
@@ -67,6 +74,7 @@ public:
     bool append(const char *, size_t) override;
     Status finish() override;
     uint64_t size() const override { return object_->size; }
+    bool congested() const override;
 
     const Key &key() const { return key_; }
     const WritingPointer &object() const { return object_; }
