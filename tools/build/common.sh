@@ -28,6 +28,35 @@ die() {
     exit 1
 }
 
+# prints the first folder on the way to the checkout that user proxy may not
+# enter, as whom Squid runs; nothing if there is none
+keepsSquidOut() {
+    local folder= name
+    local IFS=/
+    for name in ${topDir#/}; do
+        folder=$folder/$name
+        if ! runuser -u proxy -- test -x "$folder"; then
+            echo "$folder"
+            return
+        fi
+    done
+}
+
+# goAsSquidCan SCRIPT ARGUMENTS...: starts the script anew where Squid's user can
+# enter the checkout, unless he can already
+goAsSquidCan() {
+    local script=$1 blocked
+    shift
+    umask 022
+    [ "$(id -u)" = 0 ] && id proxy >/dev/null 2>&1 || return 0
+    chmod o+x "$topDir"
+    blocked=$(keepsSquidOut)
+    [ -n "$blocked" ] || return 0
+    [ -z "${CLUSTERFS_NAMESPACE:-}" ] || die "user proxy, as whom Squid runs, may not enter $blocked; run: chmod o+x $blocked"
+    say "$blocked keeps out user proxy, as whom Squid runs: going on in a mount namespace where it does not"
+    exec "$topDir/tools/build/let-squid-in" "$topDir/$(basename "$script")" "$@"
+}
+
 # quietly LOG COMMAND...: runs the command with its output in LOG; shows the
 # end of that when the command fails
 quietly() {
