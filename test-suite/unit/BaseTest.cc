@@ -8,6 +8,7 @@
 #include "fs/cluster/base/Crc32c.h"
 #include "fs/cluster/base/Memory.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace ClusterFs;

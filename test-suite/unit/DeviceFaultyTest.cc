@@ -6,6 +6,7 @@
 
 #include "DeviceSupport.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -5,6 +5,7 @@
 
 #include "DeviceSupport.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace ClusterFs;

@@ -3,6 +3,7 @@
 
 #include "EngineSupport.h"
 
+#include <algorithm>
 #include <random>
 
 using namespace ClusterFs;

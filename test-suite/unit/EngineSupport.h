@@ -9,6 +9,7 @@
 #include "fs/cluster/engine/Engine.h"
 #include "fs/cluster/layout/Superblock.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <functional>

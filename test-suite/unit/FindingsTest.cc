@@ -3,6 +3,8 @@
 
 #include "PartsSupport.h"
 
+#include <algorithm>
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 

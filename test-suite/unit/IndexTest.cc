@@ -6,6 +6,7 @@
 #include "fs/cluster/index/ClusterTable.h"
 #include "fs/cluster/index/Index.h"
 
+#include <algorithm>
 #include <list>
 #include <random>
 #include <unordered_map>

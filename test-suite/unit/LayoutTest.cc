@@ -7,6 +7,7 @@
 #include "fs/cluster/layout/Checkpoint.h"
 #include "fs/cluster/layout/JournalBlock.h"
 
+#include <algorithm>
 #include <random>
 
 using namespace ClusterFs;

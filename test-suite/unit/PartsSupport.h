@@ -14,6 +14,8 @@
 #include "fs/cluster/writing/Allocator.h"
 #include "fs/cluster/writing/Packer.h"
 
+#include <algorithm>
+
 namespace ClusterFs {
 namespace Testing {
 
