@@ -44,8 +44,10 @@ Simulate::World::step()
         replaceHead();
     else if (what < 88)
         engine_->requestCheckpoint();
-    else if (what < 90)
+    else if (what < 89)
         engine_->touch(Oracle::KeyOf(someObject()));
+    else if (what < 91)
+        visitPage();
     else if (what < 99)
         pass(below(300000));
     else
@@ -71,12 +73,42 @@ Simulate::World::someSize()
     }
 }
 
+/// Lets the engine hear of a request. Objects with numbers beside each other are
+/// of a page, mostly.
+void
+Simulate::World::note(const uint64_t object)
+{
+    constexpr uint64_t pageObjects = 12;
+    const auto page = chance(95) ? object / pageObjects : below(objects_);
+    Request r;
+    r.key = Oracle::KeyOf(object);
+    r.client = 1 + below(3);
+    r.url = 1 + object;
+    r.site = 1000000 + page / 4;
+    r.kind = object % pageObjects ? RequestKind::member : RequestKind::page;
+    if (r.kind == RequestKind::member && chance(80)) {
+        r.refererSite = r.site;
+        r.referer = chance(70) ? 1 + page * pageObjects : 0;
+    }
+    engine_->note(r);
+}
+
+/// reads the objects of a page, as a visit does
+void
+Simulate::World::visitPage()
+{
+    const auto first = someObject() / 12 * 12;
+    for (auto object = first; object < std::min(first + 12, objects_); ++object)
+        readObject(object, false);
+}
+
 void
 Simulate::World::beginStore()
 {
     if (writing_.size() > 5)
         return;
     const auto object = someObject();
+    note(object);
     Writing w;
     w.object = object;
     w.known = chance(60);
@@ -142,7 +174,14 @@ Simulate::World::continueStore()
 void
 Simulate::World::beginRead()
 {
-    const auto object = someObject();
+    readObject(someObject(), chance(30));
+}
+
+/// \param slowly in pieces, while other things happen
+void
+Simulate::World::readObject(const uint64_t object, const bool slowly)
+{
+    note(object);
     ++tally_.reads;
     ObjectInfo info;
     if (!engine_->find(Oracle::KeyOf(object), info))
@@ -156,7 +195,7 @@ Simulate::World::beginRead()
         broken("object " + std::to_string(object) + " has the wrong size or version");
     engine_->touch(Oracle::KeyOf(object));
     ++tally_.hits;
-    if (reading_.size() < 10 && chance(30)) {
+    if (reading_.size() < 10 && slowly) {
         Reading r;
         r.reader = engine_->read(Oracle::KeyOf(object));
         r.version = *v;

@@ -25,6 +25,7 @@ Simulate::World::World(const Plan &plan):
     config_.objectKb = 1 + static_cast<uint32_t>(below(8));
     config_.stagingMb = 2;
     config_.readCacheMb = 2;
+    config_.localityMb = chance(80) ? 1 : 0;
     config_.persist = 1 + static_cast<uint32_t>(below(20));
     config_.deleteCount = 1 + static_cast<uint32_t>(below(50));
     config_.deleteTime = 1 + static_cast<uint32_t>(below(5));
@@ -126,9 +127,12 @@ Simulate::World::stop()
         ++tally_.cuts;
     }
     crashed_ = clock_.micros();
-    const auto counters = engine_->stats().counters;
+    const auto stats = engine_->stats();
+    const auto &counters = stats.counters;
     everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
     tally_.evictions += counters.evictedObjects;
+    tally_.groupReads += stats.groupReads;
+    tally_.regrouped += counters.regroupedGroups;
     say("packed " + std::to_string(counters.packs) + ", evicted " + std::to_string(counters.evictedClusters) + " clusters, " +
         std::to_string(counters.evictedObjects) + " objects, carried " + std::to_string(counters.carriedObjects) +
         ", corrupt " + std::to_string(counters.corrupt) + ", errors " + std::to_string(counters.readErrors) + " " +

@@ -42,6 +42,8 @@ struct Tally {
     uint64_t scans = 0;
     uint64_t faults = 0;
     uint64_t evictions = 0;
+    uint64_t groupReads = 0;
+    uint64_t regrouped = 0; ///< groups
     uint64_t reformats = 0;
 };
 
@@ -83,6 +85,9 @@ private:
     void beginStore();
     void continueStore();
     void beginRead();
+    void readObject(uint64_t object, bool slowly);
+    void visitPage();
+    void note(uint64_t object);
     void continueRead();
     void removeOne();
     void replaceHead();

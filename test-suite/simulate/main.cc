@@ -50,7 +50,8 @@ void
 print(const Simulate::Tally &t)
 {
     std::cout << t.stores << " stores, " << t.reads << " reads, " << t.hits << " hits, " << t.removes << " deletes, "
-              << t.headUpdates << " head updates, " << t.evictions << " evictions, " << t.faults << " faults, "
+              << t.headUpdates << " head updates, " << t.evictions << " evictions, "
+              << t.groupReads << " group reads, " << t.regrouped << " groups regrouped, " << t.faults << " faults, "
               << t.closes << " clean stops, " << t.kills << " kills, " << t.cuts << " power cuts, "
               << t.scans << " scans, " << t.reformats << " reformats\n";
 }
@@ -69,6 +70,8 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.scans += t.scans;
     sum.faults += t.faults;
     sum.evictions += t.evictions;
+    sum.groupReads += t.groupReads;
+    sum.regrouped += t.regrouped;
     sum.reformats += t.reformats;
 }
 

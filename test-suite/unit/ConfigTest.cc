@@ -25,6 +25,7 @@ const Numeric numbers[] = {
     {"object-size", 1, 16384, false},
     {"staging", 2, 65536, false},
     {"read-cache", 2, 65536, true},
+    {"locality", 0, 65536, false},
     {"file-lifetime", 0, 4000000000U, true},
     {"cluster-lifetime", 0, 4000000000U, true},
     {"persist", 1, 86400, true},

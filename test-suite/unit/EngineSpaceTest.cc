@@ -57,7 +57,10 @@ TEST_P(EngineWrap, servesRightBytesOrNone) {
     EXPECT_GT(s.liveBytes, 4 * MB) << "most of the space should be in use";
     EXPECT_EQ(s.clusters, s.clustersFree + s.clustersPacked + s.clustersPart + s.clustersBad);
 
-    t.pack();
+    for (int i = 0; i < 5 && !t.pack(); ++i) {
+        // packing has made room, and what was carried for that is staged
+    }
+    EXPECT_EQ(t.engine->stats().stagedObjects, 0U);
     const auto objects = t.engine->objectCount();
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     EXPECT_EQ(t.engine->objectCount(), objects);

@@ -21,7 +21,7 @@ protected:
         p.allFree();
         writers.journal = &p.journal;
         writers.onComplete = [this](const StageNo s) { p.packer.noteComplete(s); };
-        evictor.onComplete = writers.onComplete;
+        carrier.onComplete = writers.onComplete;
     }
 
     void turn() {
@@ -45,7 +45,8 @@ protected:
     PartsDevice device;
     Parts p{device};
     WriterGroup writers{p.shared, p.allocator, p.cache};
-    Evictor evictor{p.shared, p.allocator, p.cache};
+    Carrier carrier{p.shared, p.cache};
+    Evictor evictor{p.shared, p.allocator, p.cache, carrier};
 };
 
 } // namespace
@@ -216,7 +217,7 @@ TEST_F(WritingTest, evictorKeepsAReserve) {
         p.placed(c, c, 4096, 30000);
     EXPECT_EQ(p.allocator.available(), 0U);
     ASSERT_TRUE(turnUntil([&] { return p.allocator.available() >= p.allocator.reserve(); }));
-    EXPECT_GE(p.catalog.objects(), count - 2 * p.allocator.reserve() - Evictor::leavingMost) << "not more than needed";
+    EXPECT_GE(p.catalog.objects(), count - 2 * p.allocator.reserve() - Carrier::heldMost) << "not more than needed";
     EXPECT_GT(p.shared.counters.evictedClusters, 0U);
 }
 
@@ -226,8 +227,9 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         d.config.replacement = policy;
         Parts q(d);
         q.allFree();
-        Evictor e(q.shared, q.allocator, q.cache);
-        e.onComplete = [](StageNo) {};
+        Carrier carrierOfQ(q.shared, q.cache);
+        Evictor e(q.shared, q.allocator, q.cache, carrierOfQ);
+        carrierOfQ.onComplete = [](StageNo) {};
         const auto count = q.catalog.clusters.count();
         for (ClusterNo c = 0; c < count; ++c)
             q.placed(c, c, 4096, 30000);

@@ -80,8 +80,10 @@ ClusterFs::SwapDir::get(const cache_key * const key)
 
     const auto name = keyOf(key);
     ObjectInfo info;
-    if (!engine_->find(name, info))
+    if (!engine_->find(name, info)) {
+        noteRequest(name); // hits come by in reference()
         return nullptr;
+    }
 
     const auto e = new StoreEntry();
     e->createMemObject();
@@ -148,8 +150,21 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
 {
     // Squid calls this for each find(). Opening the object is the same hit.
     const auto attachment = handles_.find(e.swap_filen);
-    if (readable() && attachment && !attachment->evicted)
+    if (readable() && attachment && !attachment->evicted) {
         engine_->touch(attachment->key);
+        noteRequest(attachment->key);
+    }
+}
+
+/// lets the engine learn from the request that is being handled
+void
+ClusterFs::SwapDir::noteRequest(const Key &key)
+{
+    if (!config_.localityMb)
+        return;
+    Request request;
+    if (describeRequest(key, request))
+        engine_->note(request);
 }
 
 bool
@@ -265,6 +280,8 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
     const auto handle = handles_.add(attachment);
     if (handle < 0)
         return nullptr;
+
+    noteRequest(attachment->key); // the lookup, if any, may have been for another key
 
     // the caller attaches the entry to what we set here
     const RefCount<IoState> sio = new IoState(*this, e, attachment, handle, cb, cbData);

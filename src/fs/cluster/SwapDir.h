@@ -126,6 +126,7 @@ private:
     bool readable() const;
     bool attach(StoreEntry &, const Key &, const ObjectInfo &);
     void evict(Attachment &) const;
+    void noteRequest(const Key &);
     ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
     void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
     void noteHeadReplaced(const Key &, Status);

@@ -83,7 +83,8 @@ enum ObjectFlag : uint8_t {
     flagBadLength = 8, ///< body length and Content-Length differ
     flagsOfCaller = 0x0f, ///< the bits that belong to the caller
     flagDoubtful = 0x10, ///< found by a scan without a delete log: may be a deleted object
-    flagParted = 0x20 ///< the object continues in clusters of its own
+    flagParted = 0x20, ///< the object continues in clusters of its own
+    flagJoined = 0x40 ///< the extent belongs to the same group as the one in front of it
 };
 
 /// where the bytes of an extent are

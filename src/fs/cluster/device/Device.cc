@@ -154,6 +154,8 @@ Device::finish(Request *const finished, const Status status, const int errnum)
     stats.busyMicros += latency;
     if (status == Status::ok) {
         stats.bytes += io.op == IoOp::flush ? 0 : io.size;
+        if (io.op == IoOp::read)
+            readCost_.add(request->started, now, io.size);
     } else {
         ++stats.errors;
         stats_.lastErrno = errnum;

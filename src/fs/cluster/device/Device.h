@@ -7,6 +7,7 @@
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/base/Histogram.h"
 #include "fs/cluster/base/Types.h"
+#include "fs/cluster/device/CostMeter.h"
 
 #include <deque>
 #include <functional>
@@ -88,6 +89,7 @@ public:
     bool idle() const { return inFlight_ == 0 && queued() == 0 && finished_.empty(); }
 
     const DeviceStats &stats() const { return stats_; }
+    const CostMeter &readCost() const { return readCost_; }
 
     static constexpr size_t maxQueue = 16384;
 
@@ -140,6 +142,7 @@ private:
     bool stalled_ = false; ///< start() had no room; wait for the next poll()
     bool urgentLast_ = false; ///< the newest start was an urgent request
     DeviceStats stats_;
+    CostMeter readCost_;
 };
 
 } // namespace ClusterFs

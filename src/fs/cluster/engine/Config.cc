@@ -22,6 +22,7 @@ const Number Numbers[] = {
     {"object-size", &Config::objectKb, 1, 16384, false},
     {"staging", &Config::stagingMb, 2, 65536, false},
     {"read-cache", &Config::readCacheMb, 2, 65536, true},
+    {"locality", &Config::localityMb, 0, 65536, false},
     {"file-lifetime", &Config::fileLifetime, 0, 4000000000U, true},
     {"cluster-lifetime", &Config::clusterLifetime, 0, 4000000000U, true},
     {"persist", &Config::persist, 1, 86400, true},

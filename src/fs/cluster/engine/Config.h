@@ -25,6 +25,7 @@ struct Config {
     /* memory */
     uint32_t stagingMb = 32; ///< staging: MB
     uint32_t readCacheMb = 32; ///< read-cache: MB
+    uint32_t localityMb = 16; ///< locality: MB for learning what is wanted together; 0 = learn nothing
 
     /* policies */
     ReplacementPolicy replacement = ReplacementPolicy::lru;

@@ -8,14 +8,33 @@
 
 #include <algorithm>
 
+namespace ClusterFs {
+namespace {
+constexpr size_t groupMost = 512; ///< objects of a group that are packed together
+
+/// what clients can't know, so that they can't choose ids that collide
+uint64_t
+secretOf(const Uuid &uuid)
+{
+    uint64_t secret = 0;
+    for (const auto byte: uuid)
+        secret = (secret ^ byte) * 0x9e3779b97f4a7c15ULL;
+    return secret;
+}
+} // namespace
+} // namespace ClusterFs
+
 ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, const Log &log, const Superblock &superblock):
     shared(device, clock, config, log, superblock),
+    tracker(uint64_t(config.localityMb) << 20, secretOf(shared.uuid)),
     journal(shared),
     allocator(shared, journal),
     cache(device, shared.catalog, shared.geometry, uint64_t(config.readCacheMb) << 20),
     packer(shared, allocator, cache),
     writers(shared, allocator, cache),
-    evictor(shared, allocator, cache),
+    carrier(shared, cache),
+    regrouper(shared, tracker, cache, carrier),
+    evictor(shared, allocator, cache, carrier),
     checkpointer(shared, journal, superblock),
     recovery(shared, journal, superblock)
 {
@@ -23,7 +42,8 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     writers.journal = &journal;
     writers.onComplete = [this](const StageNo s) { packer.noteComplete(s); };
     writers.makeRoom = [this] { evictor.poll(); };
-    evictor.onComplete = writers.onComplete;
+    carrier.onComplete = writers.onComplete;
+    packer.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
     device.setDepth(config.depth);
 }
 
@@ -82,6 +102,7 @@ ClusterFs::Core::poll()
     }
     if (shared.recovered && shared.health.level == Health::Level::good) {
         if (!closing_) {
+            learn();
             evictor.poll();
             checkpointer.poll();
         }
@@ -94,12 +115,22 @@ ClusterFs::Core::poll()
     writers.poll();
 }
 
+/// what was read just now shows where the groups are
+void
+ClusterFs::Core::learn()
+{
+    for (const auto &key: shared.readKeys)
+        regrouper.noteRead(key);
+    shared.readKeys.clear();
+    regrouper.poll();
+}
+
 /// what was packed must survive a power cut within the promised time
 void
 ClusterFs::Core::flushWhenDue()
 {
     const auto now = shared.clock.micros();
-    if (flushing_ || !(evictor.wantsFlush() || (packer.dirty() && now >= nextFlush_)))
+    if (flushing_ || !(carrier.wantsFlush(allocator.available() < allocator.reserve()) || (packer.dirty() && now >= nextFlush_)))
         return;
     nextFlush_ = now + uint64_t(shared.config.persist) * 1000000 / 2;
     packer.flushed();
@@ -108,7 +139,7 @@ ClusterFs::Core::flushWhenDue()
     io.op = IoOp::flush;
     io.ioClass = IoClass::background;
     const auto alive = shared.alive;
-    const auto settled = evictor.takeSettled();
+    const auto settled = carrier.takeSettled();
     io.done = [this, alive, settled](const Status status) {
         if (!*alive)
             return;
@@ -116,7 +147,7 @@ ClusterFs::Core::flushWhenDue()
         shared.health.writeDone(status, shared.log);
         if (status != Status::ok)
             packer.flushFailed();
-        evictor.flushed(settled); // after a failed flush, too: the space is needed
+        carrier.flushed(settled); // after a failed flush, too: the space is needed
     };
     shared.device.submit(std::move(io));
 }
@@ -175,6 +206,35 @@ ClusterFs::Core::usable(const Key &key) const
     if (r.staged() && shared.catalog.staging[r.place].key != key)
         return noSlot;
     return slot;
+}
+
+void
+ClusterFs::Core::note(const Request &request)
+{
+    if (shared.config.localityMb)
+        tracker.note(request, shared.clock.micros());
+}
+
+/// the part of an object's group that could be packed with it now
+void
+ClusterFs::Core::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
+{
+    const auto &catalog = shared.catalog;
+    group_.clear();
+    tracker.groupOf(catalog.staging[seed].key, group_, groupMost);
+    bool seen = false;
+    for (const auto &key: group_) {
+        const auto slot = catalog.index.find(key);
+        if (slot == noSlot || !catalog.index[slot].staged())
+            continue;
+        const auto s = static_cast<StageNo>(catalog.index[slot].place);
+        if (catalog.staging[s].state != StageState::complete || catalog.staging[s].key != key)
+            continue;
+        group.push_back(s);
+        seen = seen || s == seed;
+    }
+    if (!seen)
+        group.clear();
 }
 
 bool
@@ -342,6 +402,20 @@ ClusterFs::Core::reconfigure(const Config &newer)
     shared.device.setDepth(shared.config.depth);
 }
 
+void
+ClusterFs::Core::addLocality(Stats &s) const
+{
+    s.tracker = tracker.stats();
+    s.groupReads = cache.groupReads;
+    s.matesRead = cache.matesRead;
+    s.matesBytes = cache.matesBytes;
+    s.matesWanted = cache.matesWanted;
+    s.matesUnused = cache.matesUnused;
+    s.usefulness = cache.policy().usefulness();
+    s.requestMicros = shared.device.readCost().requestMicros();
+    s.megabyteMicros = shared.device.readCost().byteMicros() * (1 << 20);
+}
+
 ClusterFs::Stats
 ClusterFs::Core::stats() const
 {
@@ -363,6 +437,7 @@ ClusterFs::Core::stats() const
     s.readCacheLimit = cache.limit();
     s.readCacheHits = cache.hits;
     s.readCacheMisses = cache.misses;
+    addLocality(s);
     s.indexCapacity = catalog.index.capacity();
     s.indexBytes = catalog.index.bytesInUse() + s.clusters * sizeof(ClusterEntry);
     s.deletesPending = journal.pendingRemovals();

@@ -5,6 +5,8 @@
 #define SQUID_SRC_FS_CLUSTER_ENGINE_CORE_H
 
 #include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/locality/Regrouper.h"
+#include "fs/cluster/locality/Tracker.h"
 #include "fs/cluster/reading/ReadCache.h"
 #include "fs/cluster/recovery/Checkpointer.h"
 #include "fs/cluster/recovery/Journal.h"
@@ -28,6 +30,7 @@ public:
     Status close(unsigned maxMilliseconds);
     EngineState state() const;
 
+    void note(const Request &);
     bool find(const Key &, ObjectInfo &);
     bool has(const Key &key) const { return usable(key) != noSlot; }
     void touch(const Key &);
@@ -45,20 +48,27 @@ public:
     Stats stats() const;
 
     Shared shared;
+    Tracker tracker;
     Journal journal;
     Allocator allocator;
     ReadCache cache;
     Packer packer;
     WriterGroup writers;
+    Carrier carrier;
+    Regrouper regrouper;
     Evictor evictor;
     Checkpointer checkpointer;
     Recovery recovery;
 
 private:
     SlotNo usable(const Key &) const;
+    void stagedGroup(StageNo, std::vector<StageNo> &);
+    void learn();
+    void addLocality(Stats &) const;
     void flushWhenDue();
     bool pollUntil(const std::function<bool()> &, uint64_t deadline);
 
+    std::vector<Key> group_; ///< used by stagedGroup()
     uint64_t nextFlush_ = 0; ///< Clock::micros()
     bool flushing_ = false;
     bool closing_ = false;

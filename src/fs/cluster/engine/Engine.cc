@@ -156,6 +156,13 @@ ClusterFs::Engine::find(const Key &key, ObjectInfo &info)
 }
 
 void
+ClusterFs::Engine::note(const Request &request)
+{
+    if (core_)
+        core_->note(request);
+}
+
+void
 ClusterFs::Engine::touch(const Key &key)
 {
     if (core_)

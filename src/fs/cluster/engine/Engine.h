@@ -8,6 +8,7 @@
 #include "fs/cluster/base/Types.h"
 #include "fs/cluster/engine/Config.h"
 #include "fs/cluster/engine/Stats.h"
+#include "fs/cluster/locality/Request.h"
 
 #include <functional>
 #include <memory>
@@ -67,6 +68,11 @@ public:
 
     /// the same, without counting as a lookup
     bool has(const Key &) const;
+
+    /// Tells of a request that the proxy got, whatever becomes of it: the engine
+    /// learns which objects are wanted together. May be called several times
+    /// for one request.
+    void note(const Request &);
 
     /// tells of a hit, for replacement
     void touch(const Key &);

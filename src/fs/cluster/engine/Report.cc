@@ -77,6 +77,36 @@ addSpace(Lines &l, const Engine &engine, const Stats &s)
 }
 
 void
+addLocality(Lines &l, const Stats &s)
+{
+    l.section("locality");
+    const auto &t = s.tracker;
+    l.count("groups known", t.groups);
+    l.count("members known", t.members);
+    l.count("members by referer", t.byReferer);
+    l.count("members by origin", t.byOrigin);
+    l.count("members by time", t.byWindow);
+    l.count("members by sequence", t.bySequence);
+    l.count("members by order", t.explicitly);
+    l.count("members by sharing", t.bySharing);
+    l.count("members moved", t.moved);
+    l.count("members refused", t.refused);
+    l.bytes("learning memory", t.bytes);
+    l.count("objects packed in groups", s.counters.packedInGroups);
+    l.count("group reads", s.groupReads);
+    l.count("objects read along", s.matesRead);
+    l.bytes("bytes read along", s.matesBytes);
+    l.count("read along and used", s.matesWanted);
+    l.count("read along in vain", s.matesUnused);
+    l.count("groups regrouped", s.counters.regroupedGroups);
+    l.count("objects regrouped", s.counters.regroupedObjects);
+    l.bytes("bytes regrouped", s.counters.regroupedBytes);
+    l.number("expected use", s.usefulness * 100, " %");
+    l.number("cost of a read", s.requestMicros, " us");
+    l.number("cost of a megabyte", s.megabyteMicros, " us");
+}
+
+void
 addTraffic(Lines &l, const Stats &s)
 {
     const auto &c = s.counters;
@@ -93,6 +123,7 @@ addTraffic(Lines &l, const Stats &s)
     l.count("stores aborted", c.aborted);
     l.count("objects deleted", c.removed);
     l.count("headers updated", c.headUpdates);
+    addLocality(l, s);
     l.section("housekeeping");
     l.count("clusters written", c.packs);
     l.count("large object parts", c.parts);

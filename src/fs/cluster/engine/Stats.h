@@ -4,6 +4,8 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
 
+#include "fs/cluster/locality/Tracker.h"
+
 #include <cstdint>
 
 namespace ClusterFs {
@@ -26,11 +28,15 @@ struct Counters {
     uint64_t packs = 0; ///< clusters packed
     uint64_t packedObjects = 0;
     uint64_t packedBytes = 0; ///< stored bytes in them
+    uint64_t packedInGroups = 0; ///< objects packed beside others of their group
     uint64_t parts = 0; ///< clusters written for large objects
     uint64_t evictedClusters = 0;
     uint64_t evictedObjects = 0;
     uint64_t carriedObjects = 0; ///< staged again at eviction
     uint64_t carriedBytes = 0;
+    uint64_t regroupedGroups = 0; ///< staged again after a visit that took several reads
+    uint64_t regroupedObjects = 0;
+    uint64_t regroupedBytes = 0; ///< of those; carriedBytes counts them too
     uint64_t expiredObjects = 0; ///< removed by a lifetime
     uint64_t corrupt = 0; ///< extents or parts whose check failed
     uint64_t readErrors = 0;
@@ -77,6 +83,15 @@ struct Stats {
     uint64_t indexCapacity = 0;
     uint64_t indexBytes = 0; ///< memory of index and cluster table in use
     uint64_t deletesPending = 0; ///< not in the log yet
+    TrackerStats tracker;
+    uint64_t groupReads = 0; ///< reads of an object with its group
+    uint64_t matesRead = 0; ///< objects that those brought along
+    uint64_t matesBytes = 0; ///< of those
+    uint64_t matesWanted = 0; ///< used before they left memory again
+    uint64_t matesUnused = 0; ///< not used
+    double usefulness = 0; ///< share of mates expected to be used, 0 to 1
+    double requestMicros = 0; ///< measured cost of a read, without its bytes
+    double megabyteMicros = 0; ///< measured cost of 2^20 bytes more
     double checkpointAge = -1; ///< seconds, -1 = none since the start
     uint64_t bytesWritten = 0; ///< to the device, everything included
     double bytesPerObject = 0; ///< indexBytes for each object

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/index/Catalog.h"
 
+#include <algorithm>
 #include <cassert>
 
 ClusterFs::Catalog::Catalog(const Geometry &geometry, const uint64_t stagingBytes, const bool keepKeys):
@@ -60,9 +61,11 @@ ClusterFs::Catalog::disownParts(const SlotNo slot)
 }
 
 void
-ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint32_t offset, const uint32_t payload)
+ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint32_t offset, const uint32_t payload, const bool joined)
 {
     auto &r = index[slot];
+    if (joined)
+        r.setFlags(r.flags() | flagJoined);
     assert(r.staged());
     const auto stage = static_cast<StageNo>(r.place);
     const auto heat = staging[stage].heat;
@@ -74,6 +77,31 @@ ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint
     ++c.live;
     c.liveBytes += ExtentBytes(payload);
     dropStaged(stage);
+}
+
+ClusterFs::Catalog::Run
+ClusterFs::Catalog::runAround(const ClusterNo cluster, const uint32_t offset) const
+{
+    // two walks instead of a sorted list: the records are in no order
+    uint32_t end = 0xffffffffU;
+    Run run;
+    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+        const auto &r = index[s];
+        if (r.dead() || (r.flags() & flagJoined))
+            continue;
+        if (r.offset() <= offset)
+            run.from = std::max(run.from, r.offset());
+        else
+            end = std::min(end, r.offset());
+    }
+    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+        const auto &r = index[s];
+        if (r.dead() || r.offset() < run.from || r.offset() >= end)
+            continue;
+        ++run.objects;
+        run.to = std::max(run.to, r.offset() + ExtentBytes(payloadBytes(s)));
+    }
+    return run;
 }
 
 /// an object leaves staging, for the device or for good

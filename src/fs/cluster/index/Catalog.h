@@ -43,7 +43,18 @@ public:
 
     /// A staged object is on the device now: moves its record to the cluster.
     /// The staging slot is dropped.
-    void place(SlotNo, ClusterNo, uint32_t offset, uint32_t payload);
+    /// \param joined whether it belongs to the group of the extent in front of it
+    void place(SlotNo, ClusterNo, uint32_t offset, uint32_t payload, bool joined = false);
+
+    /// extents beside each other that were packed as one group
+    struct Run {
+        uint32_t from = 0; ///< bytes from the start of the cluster
+        uint32_t to = 0; ///< end of the last extent
+        uint32_t objects = 0; ///< live ones
+    };
+    /// The group around an extent, as far as it is in that cluster.
+    /// \param offset of the extent
+    Run runAround(ClusterNo, uint32_t offset) const;
 
     /// Adds a record found on the device at start; see Index::insert for the key.
     SlotNo addFound(uint32_t bucket, uint32_t tag, const Key *, const Record &like, uint32_t payload);

@@ -76,6 +76,8 @@ struct Shared {
     Catalog catalog;
     Counters counters;
     Health health;
+    std::vector<Key> readKeys; ///< objects just read from the device for callers; emptied by each poll()
+    static constexpr size_t readKeysMost = 1024;
     std::deque<std::function<void()>> later; ///< to be called at the next poll()
     bool recovered = false; ///< the whole index is known
     std::shared_ptr<bool> alive = std::make_shared<bool>(true); ///< false once the engine is closed

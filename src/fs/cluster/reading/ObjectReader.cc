@@ -271,13 +271,21 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
     }
     count(&Counters::readFromDisk);
     const auto alive = alive_;
-    cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent,
-    [this, alive, piece, done = std::move(done)](const Status status) {
+    const auto arrived = [this, alive, piece, done = std::move(done)](const Status status) {
         if (*alive)
             fetched(piece, status, done);
-    });
-    if (piece.part)
-        readAhead(piece);
+    };
+    if (piece.part || alone_) {
+        cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent, arrived);
+        if (piece.part)
+            readAhead(piece);
+    } else {
+        const auto run = shared_.catalog.runAround(piece.cluster, piece.start);
+        const auto loading = cache_.loadWithGroup(piece.cluster, piece.sequence, piece.start, piece.bytes, run, arrived);
+        alone_ = loading == ReadCache::Loading::alone;
+        if (loading != ReadCache::Loading::joined && shared_.readKeys.size() < Shared::readKeysMost)
+            shared_.readKeys.push_back(key_);
+    }
 }
 
 void
@@ -287,6 +295,11 @@ ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::f
     if (status == Status::ok) {
         const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
         status = window ? check(*window, piece) : Status::busy;
+    }
+    if (status == Status::ioError && !piece.part && !alone_) {
+        alone_ = true; // others may be to blame
+        fetch(piece.offset, done);
+        return;
     }
     if (status == Status::corrupt || status == Status::ioError)
         failed(piece, status);

@@ -77,6 +77,7 @@ private:
     ClusterNo atPart_ = noCluster; ///< where the last part look-up ended
     uint64_t atPartNumber_ = 0;
     bool counted_ = false;
+    bool alone_ = false; ///< only what is wanted is, or is to be, read
 };
 
 } // namespace ClusterFs

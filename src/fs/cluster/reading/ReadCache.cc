@@ -37,18 +37,27 @@ ClusterFs::ReadCache::find(const ClusterNo cluster, const Sequence sequence, con
     return nullptr;
 }
 
-void
-ClusterFs::ReadCache::load(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
-                           const ClusterNo pin, const IoClass ioClass, Done done)
+/// \returns whether a read under way brings the bytes; takes done then
+bool
+ClusterFs::ReadCache::join(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size, Done &done)
 {
-    auto &others = underWay_[cluster];
-    for (const auto &other: others) {
+    const auto found = underWay_.find(cluster);
+    if (found == underWay_.end())
+        return false;
+    for (const auto &other: found->second) {
         if (other->sequence == sequence && from >= other->start &&
                 uint64_t(from) + size <= uint64_t(other->start) + other->size) {
             other->waiters.push_back(std::move(done));
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+ClusterFs::ReadCache::LoadPointer
+ClusterFs::ReadCache::enqueue(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
+                              const ClusterNo pin, const IoClass ioClass, Done done)
+{
     const auto load = std::make_shared<Load>();
     load->cluster = cluster;
     load->sequence = sequence;
@@ -57,8 +66,14 @@ ClusterFs::ReadCache::load(const ClusterNo cluster, const Sequence sequence, con
     load->pin = pin;
     load->ioClass = ioClass;
     load->waiters.push_back(std::move(done));
-    others.push_back(load);
+    underWay_[cluster].push_back(load);
     catalog_.pin(pin);
+    return load;
+}
+
+void
+ClusterFs::ReadCache::begin(const LoadPointer &load)
+{
     if (deferred_.empty() && makeRoom(load->size))
         start(load);
     else
@@ -66,10 +81,45 @@ ClusterFs::ReadCache::load(const ClusterNo cluster, const Sequence sequence, con
 }
 
 void
+ClusterFs::ReadCache::load(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
+                           const ClusterNo pin, const IoClass ioClass, Done done)
+{
+    if (!join(cluster, sequence, from, size, done))
+        begin(enqueue(cluster, sequence, from, size, pin, ioClass, std::move(done)));
+}
+
+ClusterFs::ReadCache::Loading
+ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t alone,
+                                    const Catalog::Run &run, Done done)
+{
+    if (join(cluster, sequence, from, alone, done))
+        return Loading::joined;
+    const auto bytes = run.to - run.from;
+    // an object that was deleted may lie beyond its run; and a window must not
+    // push everything else out of memory
+    const bool inside = from >= run.from && uint64_t(from) + alone <= run.to;
+    const bool fits = inside && run.objects > 1 && bytes > alone && bytes < limit_ / 8;
+    if (!fits || !policy_.readGroup(device_.readCost(), run.objects - 1, bytes - alone)) {
+        begin(enqueue(cluster, sequence, from, alone, cluster, IoClass::urgent, std::move(done)));
+        return Loading::alone;
+    }
+    const auto load = enqueue(cluster, sequence, run.from, bytes, cluster, IoClass::urgent, std::move(done));
+    load->mates = run.objects - 1;
+    load->matesBytes = bytes - alone;
+    ++groupReads;
+    matesRead += load->mates;
+    matesBytes += load->matesBytes;
+    begin(load);
+    return Loading::withGroup;
+}
+
+void
 ClusterFs::ReadCache::start(const LoadPointer &load)
 {
     const auto window = add(load->cluster, load->sequence, load->start, load->size, std::make_shared<Buffer>(load->size));
     window->loading = true;
+    window->mates = load->mates;
+    window->matesBytes = load->matesBytes;
     Io io;
     io.op = IoOp::read;
     io.ioClass = load->ioClass;
@@ -173,7 +223,20 @@ ClusterFs::ReadCache::remove(const Windows::iterator victim)
     if (list.empty())
         byCluster_.erase(found);
     bytes_ -= (*victim)->buffer->size();
+    noteDrop(**victim);
     windows_.erase(victim);
+}
+
+/// learns from what became of the mates
+void
+ClusterFs::ReadCache::noteDrop(const Window &window)
+{
+    if (!window.mates || window.checked.empty())
+        return; // never arrived
+    const auto wanted = std::min<uint32_t>(static_cast<uint32_t>(window.checked.size()) - 1, window.mates);
+    matesWanted += wanted;
+    matesUnused += window.mates - wanted;
+    policy_.noteUse(window.mates, wanted);
 }
 
 void

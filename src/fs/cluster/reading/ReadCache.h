@@ -7,6 +7,7 @@
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/index/Catalog.h"
+#include "fs/cluster/reading/WindowPolicy.h"
 
 #include <deque>
 #include <list>
@@ -25,6 +26,8 @@ struct Window {
     bool loading = false;
     bool trusted = false; ///< written by us in this run: no checksum needed
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
+    uint32_t mates = 0; ///< objects that were read along with the wanted one
+    uint64_t matesBytes = 0; ///< of those
 
     bool covers(const uint32_t from, const uint32_t bytes) const {
         return from >= start && uint64_t(from) + bytes <= uint64_t(start) + size;
@@ -51,6 +54,12 @@ public:
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
 
+    /// The same for one extent, and its group with it when that pays.
+    /// \param alone the bytes that are wanted
+    /// \param run the group around it
+    enum class Loading { joined /* a read under way */, alone, withGroup };
+    Loading loadWithGroup(ClusterNo, Sequence, uint32_t start, uint32_t alone, const Catalog::Run &run, Done);
+
     /// starts reads that waited for memory which others have given back
     void poll() { startDeferred(); }
 
@@ -66,6 +75,14 @@ public:
     uint64_t limit() const { return limit_; }
     void setLimit(const uint64_t bytes) { limit_ = bytes; }
 
+    const WindowPolicy &policy() const { return policy_; }
+
+    uint64_t groupReads = 0; ///< reads of an object with its group
+    uint64_t matesRead = 0; ///< objects that those brought along
+    uint64_t matesBytes = 0; ///< bytes of those
+    uint64_t matesWanted = 0; ///< of those that have left memory again: how many were used
+    uint64_t matesUnused = 0; ///< and were not
+
     uint64_t hits = 0; ///< find() that found
     uint64_t misses = 0;
 
@@ -77,21 +94,28 @@ private:
         uint32_t size;
         ClusterNo pin;
         IoClass ioClass;
+        uint32_t mates = 0;
+        uint64_t matesBytes = 0;
         std::vector<Done> waiters;
     };
     using LoadPointer = std::shared_ptr<Load>;
     using Windows = std::list<WindowPointer>;
 
+    bool join(ClusterNo, Sequence, uint32_t start, uint32_t size, Done &);
+    LoadPointer enqueue(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
+    void begin(const LoadPointer &);
     void start(const LoadPointer &);
     void loaded(const LoadPointer &, const WindowPointer &, Status);
     void startDeferred();
     bool makeRoom(uint64_t bytes);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
+    void noteDrop(const Window &);
 
     Device &device_;
     Catalog &catalog_;
     const Geometry &geometry_;
+    WindowPolicy policy_;
     uint64_t limit_;
     uint64_t bytes_ = 0;
     Windows windows_; ///< front = used last

@@ -186,7 +186,7 @@ recordOf(const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e,
     r.size = e.size;
     r.setInfo(e.info);
     r.setPlace(e.offset, e.heat);
-    auto flags = static_cast<uint8_t>(r.flags() & (flagsOfCaller | flagDoubtful));
+    auto flags = static_cast<uint8_t>(r.flags() & (flagsOfCaller | flagDoubtful | flagJoined));
     if (doubtful)
         flags |= flagDoubtful;
     if (firstPart != noCluster) {

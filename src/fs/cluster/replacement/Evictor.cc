@@ -19,18 +19,13 @@ constexpr uint32_t carryAge = 48; ///< heat ticks (of 64 in one turn of the devi
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Evictor::Evictor(Shared &shared, Allocator &allocator, ReadCache &cache):
+ClusterFs::Evictor::Evictor(Shared &shared, Allocator &allocator, ReadCache &cache, Carrier &carrier):
     shared_(shared),
     allocator_(allocator),
-    cache_(cache)
+    cache_(cache),
+    carrier_(carrier)
 {
-    shared_.catalog.onSettled = [this](const ClusterNo c) { settled(c); };
-}
-
-bool
-ClusterFs::Evictor::isLeaving(const ClusterNo c) const
-{
-    return std::find(leaving_.begin(), leaving_.end(), c) != leaving_.end();
+    carrier_.onEmptied = [this](const ClusterNo c) { finish(c); };
 }
 
 void
@@ -72,7 +67,7 @@ ClusterFs::Evictor::isShort() const
     // what is leaving may wait for a cluster to be packed into, so that it counts
     // only while there are some
     const auto sure = allocator_.available() + shared_.catalog.clusters.inState(ClusterState::unknown);
-    return sure < allocator_.reserve() || sure + leaving_.size() < allocator_.reserve() * 2;
+    return sure < allocator_.reserve() || sure + carrier_.evicting() < allocator_.reserve() * 2;
 }
 
 void
@@ -124,7 +119,7 @@ ClusterFs::Evictor::victim()
         for (uint32_t i = 0; i < clusters.count(); ++i) {
             cyclic_ = (cyclic_ + 1) % clusters.count();
             if (clusters[cyclic_].state == ClusterState::packed &&
-                    !isLeaving(cyclic_))
+                    !carrier_.holds(cyclic_))
                 return cyclic_;
         }
         return noCluster;
@@ -140,7 +135,7 @@ ClusterFs::Evictor::sparse()
         const auto c = sparse_.back();
         sparse_.pop_back();
         if (clusters[c].state == ClusterState::packed && clusters[c].liveBytes < shared_.geometry.clusterBytes / 4 &&
-                !isLeaving(c))
+                !carrier_.holds(c))
             return c;
     }
     return noCluster;
@@ -156,7 +151,7 @@ ClusterFs::Evictor::worstOfTail() const
     const auto looks = shared_.config.replacement == ReplacementPolicy::lru ? tailCandidates : 1;
     unsigned looked = 0;
     for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
-        if (isLeaving(c))
+        if (carrier_.holds(c))
             continue;
         ++looked;
         const auto bytes = wantedBytes(c, nullptr, false);
@@ -175,7 +170,7 @@ ClusterFs::Evictor::wanted(const Record &r) const
 }
 
 uint64_t
-ClusterFs::Evictor::wantedBytes(const ClusterNo c, std::vector<Wanted> *list, const bool all) const
+ClusterFs::Evictor::wantedBytes(const ClusterNo c, std::vector<Carrier::Wanted> *list, const bool all) const
 {
     const auto &catalog = shared_.catalog;
     uint64_t bytes = 0;
@@ -197,14 +192,14 @@ ClusterFs::Evictor::evict(const ClusterNo c)
 {
     const auto &entry = shared_.catalog.clusters[c];
     const bool compact = entry.liveBytes < shared_.geometry.clusterBytes / 4;
-    std::vector<Wanted> list;
+    std::vector<Carrier::Wanted> list;
     const auto bytes = wantedBytes(c, &list, compact);
     // carried bytes cost writes: at most a fifth of all that is packed, so that
     // what is written stays within 1.3 times of what is stored
     const auto &counters = shared_.counters;
     const bool affordable = compact || (counters.carriedBytes + bytes) * 5 <= counters.packedBytes + shared_.geometry.clusterBytes;
     const bool room = bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
-    const bool waiting = leaving_.size() >= leavingMost; // never let room depend on packing alone
+    const bool waiting = carrier_.full(); // never let room depend on packing alone
     if (list.empty() || !affordable || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
         finish(c);
         return true;
@@ -217,126 +212,17 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     }
     const auto sequence = entry.sequence;
     const auto size = to - from;
-    leaving_.push_back(c);
+    carrier_.hold(c, true);
     const auto alive = shared_.alive;
     const auto arrived = [this, alive, c, sequence, list](const Status status) {
-        if (!*alive)
-            return;
-        auto &now = shared_.catalog.clusters[c];
-        if (now.state != ClusterState::packed || now.sequence != sequence) {
-            leaving_.erase(std::find(leaving_.begin(), leaving_.end(), c));
-            return; // deletes have emptied it meanwhile
-        }
-        ++now.carried; // ours: deletes must not empty it before flushed()
-        if (status == Status::ok)
-            carry(c, list);
-        settled(c);
+        if (*alive)
+            carrier_.carry(c, sequence, status == Status::ok ? list : std::vector<Carrier::Wanted>());
     };
     if (cache_.find(c, sequence, from, size))
         shared_.later.push_back([arrived] { arrived(Status::ok); });
     else
         cache_.load(c, sequence, from, size, c, IoClass::background, arrived);
     return true;
-}
-
-void
-ClusterFs::Evictor::carry(const ClusterNo c, const std::vector<Wanted> &list)
-{
-    const auto &entry = shared_.catalog.clusters[c];
-    for (const auto &w: list) {
-        const auto window = cache_.find(c, entry.sequence, w.offset, Catalog::ExtentBytes(w.payload));
-        if (!window)
-            continue;
-        const auto &r = shared_.catalog.index[w.slot];
-        if (r.dead() || r.cluster != c || r.tag != w.tag || r.offset() != w.offset)
-            continue; // deleted while we read
-        if (carryOne(c, w, *window)) {
-            ++shared_.counters.carriedObjects;
-            shared_.counters.carriedBytes += w.payload;
-        }
-    }
-}
-
-bool
-ClusterFs::Evictor::carryOne(const ClusterNo c, const Wanted &w, const Window &window)
-{
-    auto &catalog = shared_.catalog;
-    const char *const extent = window.at(w.offset);
-    ExtentHeader header;
-    header.size = w.payload;
-    header.sequence = catalog.clusters[c].sequence;
-    header.key = keyOfExtent(extent);
-    if (checkExtent(extent, Catalog::ExtentBytes(w.payload), header, shared_.uuid, c, w.offset) != Status::ok) {
-        ++shared_.counters.corrupt;
-        return false;
-    }
-    if (Staging::MemoryOf(w.payload) > catalog.staging.bytesFree())
-        return false; // promised to writers meanwhile
-    auto info = catalog.info(w.slot);
-    const auto stage = catalog.staging.open(header.key, info);
-    if (stage == noStage)
-        return false;
-    if (!catalog.staging.append(stage, extent + ExtentHeader::encodedBytes, w.payload)) {
-        catalog.staging.drop(stage);
-        return false;
-    }
-    auto &staged = catalog.staging[stage];
-    staged.heat = shared_.heatOf(Shared::usesOf(catalog.index[w.slot].heat()) / 2);
-    if (catalog.index[w.slot].parted()) {
-        staged.firstPart = catalog.index[w.slot].size;
-        catalog.disownParts(w.slot);
-    }
-    catalog.erase(w.slot);
-    if (catalog.addStaged(stage) == noSlot) {
-        if (staged.firstPart != noCluster)
-            catalog.freeParts(staged.firstPart);
-        catalog.staging.drop(stage);
-        return false;
-    }
-    staged.origin = c;
-    staged.originOffset = w.offset;
-    ++catalog.clusters[c].carried;
-    catalog.staging.complete(stage, shared_.clock.micros());
-    onComplete(stage);
-    return true;
-}
-
-/// Carried objects count as safe only where they are packed again, and the
-/// device was flushed: until then their old cluster stays, so that a crash
-/// loses none of them.
-void
-ClusterFs::Evictor::settled(const ClusterNo c)
-{
-    if (shared_.catalog.clusters[c].carried > 1)
-        return; // not only ours
-    assert(isLeaving(c));
-    settled_.push_back(c);
-}
-
-bool
-ClusterFs::Evictor::wantsFlush() const
-{
-    return settled_.size() >= leavingMost / 2 || (!settled_.empty() && allocator_.available() < allocator_.reserve());
-}
-
-std::vector<ClusterFs::ClusterNo>
-ClusterFs::Evictor::takeSettled()
-{
-    std::vector<ClusterNo> taken;
-    taken.swap(settled_);
-    return taken;
-}
-
-void
-ClusterFs::Evictor::flushed(const std::vector<ClusterNo> &list)
-{
-    for (const auto c: list) {
-        const auto found = std::find(leaving_.begin(), leaving_.end(), c);
-        assert(found != leaving_.end());
-        leaving_.erase(found);
-        --shared_.catalog.clusters[c].carried;
-        finish(c);
-    }
 }
 
 void
@@ -366,7 +252,7 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
 {
     auto &catalog = shared_.catalog;
     auto &entry = catalog.clusters[c];
-    if (isLeaving(c))
+    if (carrier_.holds(c))
         return;
     const auto lifetime = shared_.config.clusterLifetime;
     if (lifetime && int64_t(entry.written) + lifetime < shared_.clock.wallSeconds()) {

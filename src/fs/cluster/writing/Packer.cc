@@ -4,11 +4,12 @@
 #include "fs/cluster/writing/Packer.h"
 
 #include <cassert>
+#include <unordered_set>
 
 namespace ClusterFs {
 
 /// how many objects that do not fit are passed over before a cluster counts as full
-constexpr unsigned misfitsMost = 64;
+constexpr unsigned misfitsMost = 256;
 
 struct Packer::Pack {
     struct Item {
@@ -17,6 +18,7 @@ struct Packer::Pack {
         SlotNo slot;
         uint32_t offset;
         uint32_t payload;
+        bool joined; ///< to the group of the one before
     };
     ClusterNo cluster = noCluster;
     Sequence sequence = 0;
@@ -91,43 +93,65 @@ ClusterFs::Packer::poll()
     }
 }
 
+size_t
+ClusterFs::Packer::partsOf(const StageNo s) const
+{
+    size_t parts = 0;
+    for (auto c = shared_.catalog.staging[s].firstPart; c != noCluster; c = shared_.catalog.clusters[c].nextPart)
+        ++parts;
+    return parts;
+}
+
 bool
-ClusterFs::Packer::add(Pack &pack, const StageNo s)
+ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
 {
     const auto &o = shared_.catalog.staging[s];
     if (o.state != StageState::complete)
         return false;
     const auto extent = Catalog::ExtentBytes(o.size);
-    size_t parts = 0;
-    for (auto c = o.firstPart; c != noCluster; c = shared_.catalog.clusters[c].nextPart)
-        ++parts;
+    const auto parts = partsOf(s);
     if (pack.sizeWith(extent, parts) > shared_.geometry.clusterBytes)
         return false;
-    pack.items.push_back({s, o.id, o.record, 0, o.size});
+    pack.items.push_back({s, o.id, o.record, 0, o.size, joined});
     pack.parts += parts;
     pack.extents += extent;
     shared_.catalog.staging.startPacking(s);
     return true;
 }
 
+/// Adds an object and its group. A group that does not fit into what is left
+/// is not torn apart: it waits for the next cluster.
+/// \returns whether anything was added
+bool
+ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
+{
+    group_.clear();
+    if (groupOf)
+        groupOf(seed, group_);
+    if (group_.size() < 2)
+        return add(pack, seed, false);
+    uint64_t bytes = 0;
+    for (const auto s: group_)
+        bytes += Catalog::ExtentBytes(shared_.catalog.staging[s].size) + DirectoryEntry::encodedBytes;
+    if (!pack.items.empty() && pack.sizeWith(bytes, 0) > shared_.geometry.clusterBytes)
+        return false;
+    bool any = false;
+    for (const auto s: group_)
+        any = add(pack, s, any) || any;
+    return any;
+}
+
 void
 ClusterFs::Packer::choose(Pack &pack, const StageNo seed)
 {
     auto &staging = shared_.catalog.staging;
-    std::vector<StageNo> mates;
-    unsigned misfits = 0;
+    std::unordered_set<StageNo> misfits;
     auto next = seed;
-    while (next != noStage && misfits < misfitsMost) {
-        mates.clear();
-        if (groupOf)
-            groupOf(next, mates);
-        if (!add(pack, next))
-            ++misfits;
-        for (const auto mate: mates)
-            add(pack, mate);
+    while (next != noStage && misfits.size() < misfitsMost) {
+        if (!addGroup(pack, next))
+            misfits.insert(next);
         next = staging.leastRecent();
-        // pass over those that did not fit
-        for (unsigned i = 0; i < misfits && next != noStage; ++i)
+        while (next != noStage && misfits.count(next))
             next = staging.moreRecent(next);
     }
 }
@@ -189,6 +213,8 @@ ClusterFs::Packer::fillImage(Pack &pack)
         e.size = o.size;
         e.info = o.info;
         e.info.flags &= flagsOfCaller | flagDoubtful;
+        if (item.joined)
+            e.info.flags |= flagJoined;
         e.heat = static_cast<uint16_t>(o.heat);
         for (auto c = o.firstPart; c != noCluster; c = clusters[c].nextPart) {
             front.parts.push_back({c, clusters[c].end - partPayloadAt, clusters[c].sequence});
@@ -239,8 +265,9 @@ ClusterFs::Packer::written(const PackPointer &pack, const Status status)
         if (o.id != item.id || o.state != StageState::packing)
             continue; // deleted while it was being written
         ++shared_.counters.packedObjects;
+        shared_.counters.packedInGroups += item.joined;
         shared_.counters.packedBytes += item.payload;
-        catalog.place(item.slot, pack->cluster, item.offset, item.payload);
+        catalog.place(item.slot, pack->cluster, item.offset, item.payload, item.joined);
     }
     if (!catalog.clusters[pack->cluster].live)
         catalog.freeCluster(pack->cluster);

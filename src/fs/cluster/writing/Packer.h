@@ -18,7 +18,8 @@ namespace ClusterFs {
 class Packer
 {
 public:
-    /// names staged objects that belong beside one, most wanted first
+    /// names the complete staged objects of a group in the order in which they
+    /// are wanted, the given one among them; or none
     using GroupOf = std::function<void(StageNo, std::vector<StageNo> &)>;
 
     Packer(Shared &, Allocator &, ReadCache &);
@@ -52,7 +53,9 @@ private:
     StageNo oldestArrival();
     bool start(StageNo seed);
     void choose(Pack &, StageNo seed);
-    bool add(Pack &, StageNo);
+    bool addGroup(Pack &, StageNo seed);
+    bool add(Pack &, StageNo, bool joined);
+    size_t partsOf(StageNo) const;
     void fillImage(Pack &);
     void written(const PackPointer &, Status);
     void failed(const PackPointer &);
@@ -64,6 +67,7 @@ private:
         StageNo stage;
         uint64_t id;
     };
+    std::vector<StageNo> group_; ///< used by addGroup()
     std::deque<Arrival> arrivals_; ///< completed objects in order of completion
     unsigned inFlight_ = 0;
     bool all_ = false;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Learns which objects are fetched together. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_LOCALITY_TRACKER_H
+#define SQUID_SRC_FS_CLUSTER_LOCALITY_TRACKER_H
+
+#include "fs/cluster/locality/Clients.h"
+#include "fs/cluster/locality/Groups.h"
+#include "fs/cluster/locality/Request.h"
+#include "fs/cluster/locality/TrackerStats.h"
+
+#include <vector>
+
+namespace ClusterFs {
+
+/// Watches requests and answers which group an object belongs to: a page with
+/// what it embeds, what the pages of a site share, or what follows each other
+/// without any document.
+///
+/// A request is of the page that its Referer names; of the client's most recent
+/// page of a site, when the Referer has just the site; without a Referer, of the
+/// page that the client is loading. Nothing is allocated after the constructor,
+/// and the same calls give the same answers.
+class Tracker
+{
+public:
+    /// \param bytes memory limit for everything; below 64 KB it is taken for that
+    /// \param seed any number that clients can't know: keeps them from choosing
+    /// URLs that make look-ups slow
+    /// \throws std::bad_alloc when the address space is exhausted
+    explicit Tracker(uint64_t bytes, uint64_t seed = 0);
+
+    /// One request; called for lookups, hits and stores, so the same request
+    /// may come two or three times within moments.
+    /// \param micros of a clock that never steps
+    void note(const Request &, uint64_t micros);
+
+    /// Replaces out with the keys of the group that an object belongs to,
+    /// container first, then in the order in which they first were fetched, those
+    /// that came in more than one visit before the others; empty when it has none,
+    /// or is alone in it. The container may be missing, when it is not in the store.
+    /// An object of several pages is in the group of one: its home. One that four
+    /// pages or more share is in the group of their site's shared objects.
+    /// \param most keys at most
+    void groupOf(const Key &object, std::vector<Key> &out, size_t most) const { groups_.list(object, out, most); }
+
+    /// Hummingbird's call: from now on the members are at home with the leader,
+    /// whatever is learned, until room is needed for others. Keys beyond
+    /// Groups::mostMembers are ignored.
+    void collocate(const Key &leader, const std::vector<Key> &members);
+
+    TrackerStats stats() const;
+
+private:
+    void openPage(const Request &, uint32_t object, uint32_t client, uint64_t micros);
+    uint32_t pageByReferer(const Request &, uint32_t client);
+    uint32_t pageOfSheet(uint32_t sheet, uint32_t client) const;
+    uint32_t pageByOrigin(const Request &, uint32_t client);
+    void follow(uint32_t object, uint32_t client, uint64_t micros);
+    void chain(uint32_t before, uint32_t object, uint32_t client, uint64_t micros);
+    void enter(uint32_t client, uint32_t group, uint64_t micros);
+
+    Groups groups_;
+    Clients clients_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How much one read fetches. */
+
+#include "fs/cluster/reading/WindowPolicy.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace {
+constexpr double weight = 1.0 / 64; ///< of one window in the usefulness
+constexpr unsigned trialEvery = 64; ///< refusals: one group is read anyway, or nothing could be learned
+} // namespace
+} // namespace ClusterFs
+
+bool
+ClusterFs::WindowPolicy::readGroup(const CostMeter &cost, const unsigned mates, const uint64_t bytes)
+{
+    if (!mates)
+        return false;
+    const auto saved = usefulness_ * mates * cost.requestMicros();
+    const auto spent = static_cast<double>(bytes) * cost.byteMicros();
+    if (saved > spent)
+        return true;
+    if (++refusals_ < trialEvery)
+        return false;
+    refusals_ = 0;
+    return true;
+}
+
+void
+ClusterFs::WindowPolicy::noteUse(const unsigned mates, const unsigned wanted)
+{
+    if (!mates)
+        return;
+    const auto share = static_cast<double>(std::min(wanted, mates)) / mates;
+    usefulness_ += (share - usefulness_) * weight;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Moving objects from where they are to other clusters. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_REPLACEMENT_CARRIER_H
+#define SQUID_SRC_FS_CLUSTER_REPLACEMENT_CARRIER_H
+
+#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/reading/ReadCache.h"
+
+namespace ClusterFs {
+
+/// Stages objects of packed clusters again, so that they are packed once more,
+/// somewhere else. Until they are, and the device was flushed, the cluster that
+/// they come from stays as it is: a crash loses none of them.
+class Carrier
+{
+public:
+    Carrier(Shared &, ReadCache &);
+
+    /// an object of a cluster, as it was when it was chosen
+    struct Wanted {
+        SlotNo slot;
+        uint32_t tag;
+        uint32_t offset;
+        uint32_t payload; ///< bytes
+    };
+
+    /// Keeps a cluster from being evicted or carried from by others. carry() must follow.
+    /// \param evict whether all that remains is to go afterwards
+    void hold(ClusterNo, bool evict);
+    bool holds(ClusterNo) const;
+
+    /// Stages objects of a held cluster whose bytes are in the read cache.
+    /// \param sequence what it was when they were chosen
+    /// \returns bytes staged
+    uint64_t carry(ClusterNo, Sequence, const std::vector<Wanted> &);
+
+    bool full() const { return held_.size() >= heldMost; } ///< no more should be held
+    size_t held() const { return held_.size(); }
+    size_t evicting() const; ///< held clusters that are to go
+
+    std::function<void(StageNo)> onComplete; ///< an object was staged again
+    std::function<void(ClusterNo)> onEmptied; ///< nothing that was wanted remains in a cluster that is to go
+
+    /// A flush of the device would let clusters go.
+    /// \param urgent clusters are needed
+    bool wantsFlush(bool urgent) const;
+    /// clusters whose carried objects were written before now
+    std::vector<ClusterNo> takeSettled();
+    /// a flush that began after takeSettled() is done
+    void flushed(const std::vector<ClusterNo> &);
+
+    static constexpr unsigned heldMost = 8; ///< clusters
+
+private:
+    struct Held {
+        ClusterNo cluster;
+        bool evict;
+    };
+    std::vector<Held>::iterator find(ClusterNo);
+    bool carryOne(ClusterNo, const Wanted &, const Window &);
+    void settled(ClusterNo);
+
+    Shared &shared_;
+    ReadCache &cache_;
+    std::vector<Held> held_;
+    std::vector<ClusterNo> settled_; ///< those of held_ that only wait for a flush
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups on the device: packed side by side, read in one request. */
+
+#include "EngineSupport.h"
+
+#include "fs/cluster/device/CostMeter.h"
+#include "fs/cluster/reading/WindowPolicy.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+constexpr uint64_t pageObjects = 12;
+
+/// the nth object of a page; the first is its document
+uint64_t
+objectOf(const uint64_t page, const uint64_t n)
+{
+    return page * 1000 + n;
+}
+
+std::string
+contentOf(const uint64_t object)
+{
+    return bytesOf(object, 500 + object * 37 % 3000);
+}
+
+Request
+requestFor(const uint64_t page, const uint64_t n, const uint64_t client)
+{
+    Request r;
+    r.key = keyOf(objectOf(page, n));
+    r.client = client;
+    r.url = mix(objectOf(page, n));
+    r.site = mix(page);
+    r.referer = n ? mix(objectOf(page, 0)) : 0;
+    r.refererSite = n ? r.site : 0;
+    r.kind = n ? RequestKind::member : RequestKind::page;
+    return r;
+}
+
+/// visits pages by as many clients at once: their objects come in interleaved
+void
+visit(TestStore &t, const uint64_t pages)
+{
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        for (uint64_t page = 1; page <= pages; ++page) {
+            t.engine->note(requestFor(page, n, page));
+            const auto object = objectOf(page, n);
+            ASSERT_EQ(t.store(keyOf(object), contentOf(object)), Status::ok);
+        }
+    }
+}
+
+/// reads a page and says how many device reads that took
+uint64_t
+readsOfPage(TestStore &t, const uint64_t page)
+{
+    const auto before = t.faulty->requests(IoOp::read);
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        t.engine->note(requestFor(page, n, 77));
+        const auto object = objectOf(page, n);
+        EXPECT_TRUE(t.has(keyOf(object), contentOf(object))) << "object " << n << " of page " << page;
+    }
+    return t.faulty->requests(IoOp::read) - before;
+}
+
+} // namespace
+
+TEST(Locality, aPageIsReadInOneRequest) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(visit(t, 8));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    for (uint64_t page = 1; page <= 8; ++page)
+        EXPECT_EQ(readsOfPage(t, page), 1U) << "page " << page;
+    const auto stats = t.engine->stats();
+    EXPECT_EQ(stats.groupReads, 8U);
+    EXPECT_EQ(stats.matesRead, 8 * (pageObjects - 1));
+}
+
+TEST(Locality, groupsSurviveCrashes) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(visit(t, 8));
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    t.settle();
+    EXPECT_EQ(readsOfPage(t, 3), 1U) << "known from the clusters";
+    ASSERT_TRUE(t.checkpoint());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    t.settle();
+    EXPECT_EQ(readsOfPage(t, 5), 1U) << "known from the checkpoint";
+}
+
+TEST(Locality, strangersAreReadAlone) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 50; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 9000)), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    const auto before = t.faulty->requests(IoOp::read);
+    for (uint64_t n = 0; n < 50; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 9000)));
+    EXPECT_EQ(t.faulty->requests(IoOp::read) - before, 50U);
+    EXPECT_EQ(t.engine->stats().groupReads, 0U);
+}
+
+TEST(Locality, learningMayBeOff) {
+    auto config = smallConfig();
+    config.localityMb = 0;
+    TestStore t(32 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(visit(t, 4));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    EXPECT_EQ(readsOfPage(t, 2), pageObjects);
+    EXPECT_EQ(t.engine->stats().tracker.groups, 0U);
+}
+
+/// an unreadable place in a group costs the objects there, not the others
+TEST(Locality, aFailedGroupReadIsTriedAlone) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(visit(t, 3));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error);
+    EXPECT_EQ(readsOfPage(t, 2), 3U) << "the group, the first object alone, the group again";
+}
+
+/// deleted mates leave no trap behind
+TEST(Locality, groupsWithHoles) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(visit(t, 3));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    EXPECT_TRUE(t.engine->remove(keyOf(objectOf(2, 0))));
+    EXPECT_TRUE(t.engine->remove(keyOf(objectOf(2, 5))));
+    EXPECT_TRUE(t.engine->remove(keyOf(objectOf(2, pageObjects - 1))));
+    for (uint64_t page = 1; page <= 3; ++page) {
+        for (uint64_t n = 0; n < pageObjects; ++n) {
+            const auto object = objectOf(page, n);
+            const bool gone = page == 2 && (n == 0 || n == 5 || n == pageObjects - 1);
+            EXPECT_EQ(t.has(keyOf(object), contentOf(object)), !gone);
+        }
+    }
+}
+
+/// stored before anything was known of them, the objects of a page lie apart
+TEST(Locality, aVisitThatTookManyReadsRegroups) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        for (uint64_t page = 1; page <= 8; ++page) {
+            const auto object = objectOf(page, n);
+            ASSERT_EQ(t.store(keyOf(object), contentOf(object)), Status::ok);
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    // so that there is a budget
+    for (uint64_t n = 0; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 30000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    EXPECT_EQ(readsOfPage(t, 4), pageObjects);
+    t.pass(5);
+    EXPECT_EQ(t.engine->stats().counters.regroupedGroups, 1U);
+    EXPECT_EQ(t.engine->stats().counters.regroupedObjects, pageObjects);
+    ASSERT_TRUE(t.pack());
+    EXPECT_EQ(t.engine->objectCount(), 100 + 8 * pageObjects);
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    t.settle();
+    EXPECT_EQ(readsOfPage(t, 4), 1U);
+    EXPECT_EQ(t.engine->objectCount(), 100 + 8 * pageObjects);
+}
+
+TEST(CostMeter, findsTheCostsOfAHardDisk) {
+    CostMeter m;
+    uint64_t now = 1000;
+    for (unsigned i = 0; i < 2000; ++i) {
+        const uint32_t bytes = 4096 * (1 + i * 7 % 100);
+        const auto start = now;
+        now += 9000 + (i * 13 % 4000) + bytes / 120; // 120 MB/s
+        m.add(start, now, bytes);
+    }
+    EXPECT_NEAR(m.requestMicros(), 11000, 800);
+    EXPECT_NEAR(m.byteMicros(), 1.0 / 120, 0.002);
+}
+
+/// what is done in parallel is cheaper, and waiting costs nothing
+TEST(CostMeter, findsTheCostsOfParallelRequests) {
+    CostMeter m;
+    uint64_t finished = 1000000;
+    for (unsigned i = 0; i < 2000; ++i) {
+        const uint32_t bytes = 4096 * (1 + i % 32);
+        finished += 20 + bytes / 400;
+        m.add(finished - 20000, finished, bytes); // each waited long
+    }
+    EXPECT_NEAR(m.requestMicros(), 20, 5);
+    EXPECT_NEAR(m.byteMicros(), 1.0 / 400, 0.0005);
+}
+
+TEST(CostMeter, readsOfOneSizeLeaveTheSharesOpen) {
+    CostMeter m;
+    uint64_t now = 0;
+    for (unsigned i = 0; i < 1000; ++i) {
+        m.add(now, now + 1000, 16384);
+        now += 1000;
+    }
+    EXPECT_NEAR(m.requestMicros() + 16384 * m.byteMicros(), 1000, 1);
+    EXPECT_GT(m.requestMicros(), 0);
+    EXPECT_GT(m.byteMicros(), 0);
+}
+
+TEST(WindowPolicy, readsWhatPays) {
+    CostMeter disk; // as if nothing was measured: 2 ms for a request, 150 MB/s
+    WindowPolicy p;
+    EXPECT_FALSE(p.readGroup(disk, 0, 0));
+    EXPECT_TRUE(p.readGroup(disk, 40, 500000));
+    EXPECT_FALSE(p.readGroup(disk, 1, 500000)) << "3 ms to save half of 2 ms";
+    EXPECT_TRUE(p.readGroup(disk, 1, 100000));
+}
+
+TEST(WindowPolicy, learnsWhatIsNotWanted) {
+    CostMeter disk;
+    WindowPolicy p;
+    for (unsigned i = 0; i < 1000; ++i)
+        p.noteUse(40, 0);
+    EXPECT_LT(p.usefulness(), 0.001);
+    unsigned groups = 0;
+    for (unsigned i = 0; i < 640; ++i)
+        groups += p.readGroup(disk, 40, 500000);
+    EXPECT_EQ(groups, 10U) << "trials only";
+    for (unsigned i = 0; i < 1000; ++i)
+        p.noteUse(40, 40);
+    EXPECT_GT(p.usefulness(), 0.99);
+    EXPECT_TRUE(p.readGroup(disk, 40, 500000));
+}
