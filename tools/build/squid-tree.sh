@@ -109,7 +109,7 @@ compile() {
     local label=$1 tree=$2 total=$3
     shift 3
     if ! make -C "$tree" -j"$jobs" "$@" </dev/null 2>&1 | tee "$tree.log" | progress "$label" "$total"; then
-        grep -nE 'error|warning' "$tree.log" | head -n 20 >&2
+        grep -nE '(error|warning):|Error [0-9]' "$tree.log" | head -n 20 >&2
         tail -n 20 "$tree.log" >&2
         die "compiling $label failed (the whole output is in $tree.log)"
     fi

@@ -6,6 +6,7 @@
 #include "enums.h"
 #include "fs/cluster/Convert.h"
 #include "fs/cluster/IoState.h"
+#include "fs/cluster/Requests.h"
 #include "fs/cluster/SwapDir.h"
 #include "MemObject.h"
 #include "SquidConfig.h"
