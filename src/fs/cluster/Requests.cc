@@ -47,12 +47,13 @@ ClusterFs::describeRequest(const Key &key, Request &out)
 
     const auto &header = request.header;
     const auto &url = request.effectiveRequestUri();
+    const auto accept = header.getStrOrList(Http::HdrType::ACCEPT);
     const auto destination = header.getByName("Sec-Fetch-Dest");
     const auto mode = header.getByName("Sec-Fetch-Mode");
     RequestText text;
     text.url = {url.rawContent(), url.length()};
     text.referer = ViewOf(header.getStr(Http::HdrType::REFERER));
-    text.accept = ViewOf(header.getStr(Http::HdrType::ACCEPT));
+    text.accept = ViewOf(accept.termedBuf());
     text.destination = ViewOf(destination.termedBuf());
     text.mode = ViewOf(mode.termedBuf());
     out.key = key;
