@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of ./bench: a set of seconds, its results, its errors, and that it leaves nothing behind. Judges no speed."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+BENCH = TREE / "tools" / "bench" / "bench.py"
+PORT, ORIGIN_PORT = 14128, 19080
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def python():
+    """A Python that has matplotlib, as ./bench looks for it."""
+    for candidate in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([candidate, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0:
+            return candidate
+    return sys.executable
+
+
+class Context:
+    """What the cases need: how to call ./bench, and what it must not leave behind."""
+
+    def __init__(self, args, folder):
+        self.programs, self.squid, self.folder = args.programs, args.squid, folder
+        self._python = python()
+
+    def command(self, *arguments):
+        return [self._python, str(BENCH), *map(str, arguments)]
+
+    def options(self, out):
+        return ("--programs", self.programs, "--squid", self.squid, "--port", PORT, "--origin-port", ORIGIN_PORT,
+                "--out", self.folder / out)
+
+    def bench(self, *arguments, timeout=300, **how):
+        return subprocess.run(self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False, **how)
+
+    def refused(self, *arguments, words, **how):
+        """The call ends at once with an error that has these words, and no traceback."""
+        done = self.bench(*arguments, timeout=60, **how)
+        assert done.returncode == 2, f"{arguments} ended with {done.returncode}:\n{done.stdout}"
+        assert "Traceback" not in done.stdout, done.stdout
+        missing = [word for word in words if word not in done.stdout]
+        assert not missing, f"{arguments}: no {missing} in:\n{done.stdout}"
+
+
+def leftovers():
+    """Everything on this machine that looks like ours: mounts, loop devices, cgroups, processes, folders. Other
+    benchmarks and tests may be running: their names and ports are others."""
+    found = {f"mount {line.split()[1]}" for line in pathlib.Path("/proc/mounts").read_text().splitlines()
+             if "bench" in line.split()[1]}
+    loops = subprocess.run(["losetup", "-a"], capture_output=True, text=True, check=False).stdout
+    found |= {f"loop {line}" for line in loops.splitlines() if "bench" in line}
+    found |= {f"cgroup {path}" for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/memory")
+              for path in pathlib.Path(root).glob("clusterfs-bench-*")}
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            line = path.read_bytes().decode(errors="replace").replace("\0", " ")
+            if any(word in line for word in ("bench-run-", "--name=bench", f":{ORIGIN_PORT}", f"--port {ORIGIN_PORT}")):
+                found.add(f"process {path.parent.name} {line[:100]}")
+    for base, pattern in (("/dev/shm", "*bench*"), (TREE / "build", "bench-run-*"), (tempfile.gettempdir(), "bench-run-*")):
+        found |= {f"file {path}" for path in pathlib.Path(base).glob(pattern)}
+    return found
+
+
+# cases
+
+@case
+def bad_arguments(context):
+    context.refused("tiny", "nonsense", words=["'nonsense' is not a part", "pages-hdd-fresh"])
+    context.refused("tiny", "--stores", "clusterfs,floppy", words=["'floppy' is not a store", "aufs"])
+    context.refused("tiny", "--with", "aufs", words=["--with aufs"])
+    context.refused("full", "polygraph", words=["--polygraph"])
+    context.refused("report", context.folder / "nowhere", words=["nowhere", "not a folder of results"])
+    context.refused("compare", context.folder / "nowhere", context.folder, words=["not a folder of results"])
+    done = context.bench("sideways")
+    assert done.returncode == 2 and "invalid choice" in done.stdout, done.stdout
+
+
+@case
+def list_shows_the_parts(context):
+    done = context.bench("list")
+    assert done.returncode == 0, done.stdout
+    for word in ("quick", "full", "pages-hdd-aged", "restart", "clusterfs", "varnish"):
+        assert word in done.stdout, f"no {word} in:\n{done.stdout}"
+
+
+@case
+def missing_programs(context):
+    context.refused("tiny", "--programs", context.folder, "--squid", context.folder, "--trace", "no-such-trace",
+                    words=["diskmodel", "make bench-programs", "make squid-7", "no-such-trace"])
+
+
+@case
+def missing_root(context):
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        copy = pathlib.Path(folder) / "copy"
+        for name in ("tools", "test-suite"):
+            shutil.copytree(TREE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for path in [pathlib.Path(folder), *copy.rglob("*"), copy]:
+            path.chmod(0o755)
+        done = subprocess.run([context.command()[0], str(copy / "tools/bench/bench.py"), "tiny"], user=65534, cwd="/",
+                              env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
+                              text=True, check=False)
+    if "Permission denied" in done.stderr and "bench.py" not in done.stderr:
+        return  # this Python is root's own
+    assert done.returncode == 2 and "not root" in done.stderr, done.stdout + done.stderr
+
+
+@case
+def port_in_use(context):
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", ORIGIN_PORT))
+        taken.listen()
+        context.refused("tiny", *context.options("port"), words=[str(ORIGIN_PORT), "--origin-port"])
+
+
+@case
+def full_dev_shm(context):
+    if not shutil.which("unshare"):
+        return
+    command = " ".join(f"'{word}'" for word in context.command("tiny", *context.options("shm")))
+    done = subprocess.run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=20m tmpfs /dev/shm && {command}"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "/dev/shm has" in done.stderr, done.stdout + done.stderr
+
+
+@case
+def a_whole_set(context):
+    done = context.bench("tiny", *context.options("tiny"), timeout=900)
+    assert done.returncode == 0, done.stdout
+    assert "left" in done.stdout, "no estimate of what is left"
+    _check_results(context.folder / "tiny")
+    again = context.bench("tiny", *context.options("tiny"))
+    assert again.returncode == 0 and "are already in" in again.stdout, again.stdout
+    compared = context.bench("compare", context.folder / "tiny", context.folder / "tiny")
+    assert compared.returncode == 0 and "within the spread" in compared.stdout, compared.stdout
+    damaged = next((context.folder / "tiny" / "runs").glob("*.json"))
+    damaged.write_text("{")
+    context.refused("report", context.folder / "tiny", words=[damaged.name])
+
+
+def _check_results(out):
+    for name in ("report.md", "report.html"):
+        assert (out / name).stat().st_size > 2000, f"{name} is too short"
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") >= 3 and "src=" not in page, "the page lacks plots, or is not self-contained"
+    for part, store in (("pages-hdd-fresh", "clusterfs"), ("pages-hdd-fresh", "aufs"), ("pages-ssd-aged", "clusterfs"),
+                        ("pages-ssd-aged", "aufs"), ("hits", "memory"), ("hits", "aufs"), ("restart", "clusterfs")):
+        run = json.loads((out / "runs" / f"{part}.{store}.json").read_text())
+        for key in ("machine", "versions", "settings", "seed", "command", "parameters", "corpus", "memoryLimit", "phases"):
+            assert key in run, f"{part}.{store} has no {key}"
+        for phase in run["phases"]:
+            client = phase["client"]
+            assert client["requests"] > 0 and not client["badBodies"], f"{part}.{store} {phase['name']}: {client}"
+            assert client["errors"] == 0, f"{part}.{store} {phase['name']}: {client['errors']} errors"
+            assert phase["cpuSeconds"] > 0 and phase["memory"]["used"] > 0, f"{part}.{store} {phase['name']}: {phase}"
+    run = json.loads((out / "runs" / "pages-ssd-aged.aufs.json").read_text())
+    names = [phase["name"] for phase in run["phases"]]
+    assert run["times"]["age"]["turns"] >= 3 and any(name.startswith("age") for name in names), names
+    assert {"closed 1/1", "open 1/1"} <= set(names), names
+    assert run["limit"]["visitsPerSecond"] > 0 and run["phases"][-1]["disk"]["reads"] >= 0
+    start = json.loads((out / "runs" / "restart.aufs.json").read_text())["starts"]["killed"][0]
+    assert 0 < start["port"] <= start["firstHit"] and start["whole"] > 0, start
+
+
+@case
+def signals_leave_nothing(context):
+    for number, delay in ((signal.SIGINT, 1.0), (signal.SIGTERM, 4.0), (signal.SIGINT, 7.0)):
+        process = subprocess.Popen(context.command("tiny", "--again", *context.options("signals")), text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        time.sleep(delay)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=120)
+        assert process.returncode == 130 and "goes on from there" in out, f"{number} after {delay} s: " \
+            f"{process.returncode}\n{out}"
+
+
+def run_one(function, context):
+    """Whether a case passed; what it left behind is a failure too."""
+    before, begin, problem = leftovers(), time.monotonic(), ""
+    try:
+        function(context)
+        left = leftovers() - before
+        if left:
+            problem = "left behind:\n" + "\n".join(sorted(left))
+    except Exception:  # pylint: disable=broad-except -- any failure is a finding
+        problem = traceback.format_exc()
+    print(f"{'FAIL ' if problem else 'ok   '} {function.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+    if problem:
+        print(problem, flush=True)
+    return not problem
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=pathlib.Path, default=TREE, help="where the benchmark programs were built")
+    parser.add_argument("--squid", type=pathlib.Path, default=TREE / "build" / "squid-7")
+    parser.add_argument("--only", help="only cases whose name contains this")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="driver-tests-") as folder:
+        context = Context(args, pathlib.Path(folder))
+        verdicts = [run_one(function, context) for function in CASES if not args.only or args.only in function.__name__]
+    print(f"{sum(verdicts)} passed, {len(verdicts) - sum(verdicts)} failed")
+    return 0 if verdicts and all(verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares clusterfs with ufs, aufs, diskd and rock on a modelled disk with limited memory, and draws the result."""
+
+import argparse
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+from benchlib import machine, plans, processes, progress  # noqa: E402
+from benchlib.errors import BenchError  # noqa: E402
+from benchlib.results import Results  # noqa: E402
+
+EPILOG = """examples:
+  ./bench quick                          everything at small scale, under 10 minutes
+  ./bench full                           the whole set, under 3 hours
+  ./bench full pages-hdd restart         these parts of it
+  ./bench full pages-hdd-aged --stores clusterfs,aufs --with varnish,nginx
+  ./bench report build/bench/full        writes report.md and report.html there
+  ./bench compare build/bench/before build/bench/full
+A set that was interrupted goes on where it was when the same command is given again.
+Run as root: the disks are modelled by a FUSE daemon below loop devices, memory is limited by a cgroup."""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="./bench", description=__doc__, epilog=EPILOG,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="do", metavar="COMMAND", required=True)
+    for name, what in (("quick", "a small set, under 10 minutes"), ("full", "the whole set, under 3 hours"),
+                       ("tiny", "seconds for each run, to see that all of it works; its figures mean nothing")):
+        _set_options(commands.add_parser(name, help=what, description=what))
+    report = commands.add_parser("report", help="writes report.md and report.html of a folder of results")
+    report.add_argument("dir", type=pathlib.Path, metavar="DIR")
+    compare = commands.add_parser("compare", help="compares two folders of results")
+    compare.add_argument("a", type=pathlib.Path, metavar="A")
+    compare.add_argument("b", type=pathlib.Path, metavar="B")
+    commands.add_parser("list", help="the parts of each set, and the stores")
+    return parser.parse_args()
+
+
+def _set_options(parser):
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help="names or beginnings of names, see ./bench list; all where none is given")
+    parser.add_argument("--stores", type=_words, metavar="A,B", help="only these stores")
+    parser.add_argument("--with", type=_words, metavar="A,B", dest="others", default=[],
+                        help=f"other proxies too: {', '.join(plans.OTHER_PROXIES)}, in the parts with loads on a disk")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="folder of results (default build/bench/SET)")
+    parser.add_argument("--again", action="store_true", help="measure anew what is in the folder already")
+    parser.add_argument("--squid", type=pathlib.Path, default=TREE / "build" / "squid-7", metavar="PREFIX",
+                        help="an installed Squid with clusterfs: PREFIX/sbin/squid (default build/squid-7)")
+    parser.add_argument("--programs", type=pathlib.Path, default=TREE, metavar="DIR",
+                        help="where diskmodel, bench-origin, bench-client were built (default: this folder)")
+    parser.add_argument("--trace", type=pathlib.Path, metavar="FILE", help="page structures: a .tsv.gz of page loads")
+    parser.add_argument("--polygraph", type=pathlib.Path, metavar="DIR",
+                        help="where Web Polygraph is installed: enables the part polygraph")
+    parser.add_argument("--port", type=int, default=13128, help="of the proxies, and some above (default 13128)")
+    parser.add_argument("--origin-port", type=int, default=18080, help="of the origin (default 18080)")
+    parser.add_argument("--seed", type=int, default=1, help="of the visits (default 1)")
+    parser.add_argument("--no-check", action="store_true", help="clients do not compare bodies")
+
+
+def _words(text):
+    return [word for word in text.split(",") if word]
+
+
+def selected(args):
+    """The parts that the command line asks for."""
+    every = plans.parts(args.do)
+    chosen = []
+    for part in every:
+        if not args.parts or any(part.name == name or part.name.startswith(name + "-") for name in args.parts):
+            chosen.append(part)
+    for name in args.parts:
+        if not any(part.name == name or part.name.startswith(name + "-") for part in every):
+            raise BenchError(f"'{name}' is not a part of {args.do}: {', '.join(part.name for part in every)}")
+    if not args.polygraph and any(part.kind == "polygraph" for part in chosen):
+        if any(name == "polygraph" for name in args.parts):
+            raise BenchError("part polygraph needs an installed Web Polygraph: give its place by --polygraph DIR")
+        print("part polygraph is left out: Web Polygraph's place was not given (--polygraph DIR)")
+        chosen = [part for part in chosen if part.kind != "polygraph"]
+    chosen = [plans.with_stores(part, args.stores, args.others) for part in chosen]
+    chosen = [part for part in chosen if part.stores or part.kind == "papers"]
+    if not chosen:
+        raise BenchError("none of these parts has any of these stores")
+    return chosen
+
+
+def run_set(args):
+    from benchlib.session import Session  # what only a run needs
+    from benchlib.setup import Setup
+    parts = selected(args)
+    setup = Setup(squid=args.squid.absolute(), programs=args.programs.absolute(), port=args.port,
+                  origin_port=args.origin_port, trace=args.trace and args.trace.absolute(),
+                  polygraph=args.polygraph and args.polygraph.absolute(), seed=args.seed, check_bodies=not args.no_check)
+    machine.check(setup, args.do, parts)
+    results = Results(args.out or TREE / "build" / "bench" / args.do)
+    processes.end_on_signals()
+    try:
+        failed = Session(setup, args.do, parts, results).run(args.again)
+    except processes.Interrupted as interrupted:
+        print(f"\nended by {interrupted}; what is done is kept in {results.path}, the same command goes on from there",
+              file=sys.stderr)
+        return 130
+    if failed:
+        print(f"{failed} runs failed; the same command tries them again", file=sys.stderr)
+    if any(results.runs.glob("*.json")):
+        write_report(results)
+    return 1 if failed else 0
+
+
+def write_report(results):
+    from benchlib.report import write
+    for path in write(results):
+        print(path)
+
+
+def compare(args):
+    from benchlib.compare import compared
+    print(compared(Results(args.a), Results(args.b)), end="")
+    return 0
+
+
+def show_list():
+    for scale in ("quick", "full"):
+        parts = plans.parts(scale)
+        whole = sum(plans.estimate(part) for part in parts if part.kind != "polygraph")
+        print(f"{scale}, about {progress.text(whole)}:")
+        for part in parts:
+            stores = ", ".join(part.stores)
+            print(f"  {part.name:16} {progress.text(plans.estimate(part)):>7}  {part.title}"
+                  + (f" [{stores}]" if stores else ""))
+    print("stores: " + ", ".join(plans.SQUID_STORES + plans.BOUNDS) + "; with --with: " + ", ".join(plans.OTHER_PROXIES))
+    return 0
+
+
+def main():
+    args = arguments()
+    try:
+        if args.do == "list":
+            return show_list()
+        if args.do == "report":
+            write_report(Results(args.dir))
+            return 0
+        if args.do == "compare":
+            return compare(args)
+        return run_set(args)
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the raw numbers of a run to the figures of the report: medians over its rounds, with their spread."""
+
+import dataclasses
+import statistics
+
+from .plans import MB
+
+PERCENTILES = ("mean", "p50", "p90", "p99", "p99.9")
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """The median of some rounds, the least and the most."""
+    median: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(values):
+        """None where there is no value."""
+        values = [value for value in values if value is not None]
+        return Spread(statistics.median(values), min(values), max(values)) if values else None
+
+    def apart(self, other):
+        """Whether the two ranges have nothing in common: more than the rounds differ among themselves."""
+        return self.low > other.high or self.high < other.low
+
+
+def _ratio(part, whole):
+    return part / whole if whole else None
+
+
+def phases(result, kind):
+    """The phases of a run whose names begin so: fill, age, closed, open, load."""
+    return [phase for phase in result.get("phases", []) if phase["name"].startswith(kind)]
+
+
+def over(result, kind, value):
+    """Spread of value(phase) over the rounds of a kind."""
+    return Spread.of([value(phase) for phase in phases(result, kind)])
+
+
+def client(name):
+    return lambda phase: phase["client"].get(name)
+
+
+def hit_ratio(phase):
+    return _ratio(phase["client"]["hits"], phase["client"]["requests"])
+
+
+def byte_hit_ratio(phase):
+    return _ratio(phase["client"]["hitBytes"], phase["client"]["bytes"])
+
+
+def per(counter, unit):
+    """A disk counter for each visit or request."""
+    def value(phase):
+        if counter not in phase["disk"]:
+            return None
+        return _ratio(phase["disk"][counter], phase["client"][unit])
+    return value
+
+
+def written_per_stored(result):
+    """Bytes written to the device for each byte that the cache took in, over the whole run: what the page cache keeps
+    back in one phase is written in a later one. None where little was stored."""
+    stored = sum(phase["client"]["bytes"] - phase["client"]["hitBytes"] for phase in result["phases"])
+    written = [phase["disk"]["writeBytes"] for phase in result["phases"] if "writeBytes" in phase["disk"]]
+    return sum(written) / stored if written and stored >= 16 * MB else None
+
+
+def cpu_per_request(phase):
+    """Milliseconds of processor time of the proxy's processes."""
+    seconds = _ratio(phase["cpuSeconds"], phase["client"]["requests"])
+    return None if seconds is None else seconds * 1000
+
+
+def latency(group, name):
+    """A response time in ms. group: hit, miss, all, visit; name: one of PERCENTILES."""
+    def value(phase):
+        found = phase["client"].get(group) or {}
+        return found[name] * 1000 if found.get("count") and name in found else None
+    return value
+
+
+def client_load(result):
+    """The share of a processor that the load generator took, at most: near 1, it may be what is measured."""
+    shares = [_ratio(phase["client"].get("clientCpu", 0), phase["seconds"]) or 0 for phase in phases(result, "closed")]
+    return max(shares, default=0)
+
+
+def index_per_object(result):
+    """Bytes; None where it is not known."""
+    index = result.get("index") or {}
+    return _ratio(index["bytes"], index.get("objects")) if index.get("bytes") else None
+
+
+def memory(result, name):
+    """MB of one kind of memory (see cgroup.Cgroup.memory) at the end of the last closed loop."""
+    last = phases(result, "closed")[-1:]
+    return last[0]["memory"][name] / MB if last else None
+
+
+def offered(phase):
+    """Visits a second that an open loop offered."""
+    return phase.get("rate") or phase["client"].get("rate")
+
+
+def merged_histogram(result, kind, group):
+    """[(upper bound in ms, count)] over all rounds of a kind."""
+    total = {}
+    for phase in phases(result, kind):
+        for upper, count in (phase["client"].get("histogram") or {}).get(group, []):
+            total[upper] = total.get(upper, 0) + count
+    return [(upper * 1000, count) for upper, count in sorted(total.items())]
+
+
+def timeline(result):
+    """[(seconds since the first visit, hit ratio of that time)] over filling, ageing and the closed loops."""
+    out, begin = [], 0.0
+    for phase in result.get("phases", []):
+        if phase["name"].startswith(("fill", "age", "warm", "closed")):
+            for point in phase["client"].get("timeline", []):
+                if point["requests"] >= 20:
+                    out.append((begin + point["t"], point["hits"] / point["requests"]))
+            begin += phase["seconds"]
+    return out
+
+
+def ladder(result):
+    """The open loops of a run by rising rate: [(rate, [phases])]"""
+    rates = {}
+    for phase in phases(result, "open") + phases(result, "load"):
+        rate = offered(phase)
+        if rate:
+            rates.setdefault(rate, []).append(phase)
+    return sorted(rates.items())

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of bench-papers: its disk, its memory limit, its phases."""
+
+import contextlib
+import dataclasses
+import json
+import pathlib
+import subprocess
+import tempfile
+import threading
+import time
+
+from . import papers_disk
+from .cgroup import Cgroup, problem
+from .errors import BenchError
+from .load import TREE, program
+from .measure import difference
+from .papers_disk import block_stats
+from .processes import alone, shielded
+
+MB = 1 << 20
+#: what one run may take, in seconds
+TIMEOUT = 3600
+#: page cache that a file system cannot do without
+LEAST_MB = 2
+#: beside what the program asks for: its page tables and stacks
+SLACK_MB = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One run. Sizes in MB."""
+    experiment: str              # of bench-papers
+    store: str                   # engine, ext4, ext4-sync, xfs
+    disk: int
+    memory: int                  # for objects; the same for all stores that are compared
+    options: tuple = ()          # more options of bench-papers
+    engine: tuple = ()           # options of the engine, name=value
+    measured: tuple = ("measure",)  # phases for which the disk is not in its fast model
+    model: str = "hdd"
+    scale: str = "1"             # of the paper's experiment, for people
+    label: str = ""              # tells cases of one table apart
+
+    def command(self, path, seed):
+        """Arguments of bench-papers."""
+        out = [self.experiment, "--store", "engine" if self.store == "engine" else "files", "--at", str(path),
+               "--memory", str(self.memory), "--seed", str(seed), *map(str, self.options)]
+        if self.store == "engine":
+            for option in self.engine:
+                out += ["--engine", option]
+        return out
+
+
+class _Group(Cgroup):
+    """Its limit is known only when the program has all its tables."""
+
+    def limit_to(self, size, timeout=30):
+        """size: bytes. What is in the page cache beyond it goes, which may take several attempts."""
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                self._reclaim(size)
+                self.limit = size
+                self._set_limit()
+                return
+            except OSError as error:
+                if time.monotonic() > end:
+                    raise BenchError(f"{self.path}: memory cannot be limited to {size >> 20} MB: {error.strerror}; "
+                                     f"in use are {self.memory()}") from None
+                time.sleep(0.05)
+
+    def _reclaim(self, size):
+        """Version 2 kills processes when too much is in use, so that must be given back before."""
+        reclaim = self.path / "memory.reclaim"
+        excess = self.memory()["used"] - size
+        if excess > 0 and reclaim.exists():
+            reclaim.write_text(str(excess))
+
+
+class PapersRun:
+    """disk: a Disk (disk.py), whose models are switched; programs: the folder of bench-papers."""
+
+    def __init__(self, case, disk, folder, programs=TREE, seed=1, extra=()):
+        """extra: options of bench-papers that do not belong to the case, such as a trace."""
+        self._case, self._disk, self._folder = case, disk, pathlib.Path(folder)
+        self._program, self._seed, self._extra = program("bench-papers", programs), seed, list(extra)
+        self._place = self._group = None
+        self._before, self._disks = {}, {}
+        self._base = self._limit = 0  # bytes
+        self._grown = None
+
+    def run(self):
+        """The program's JSON, each measured phase with what the disk did in it."""
+        limited = problem() is None
+        self._place = papers_disk.make(self._case.store, self._disk, self._folder / "files", self._page_cache())
+        try:
+            self._place.prepare()
+            with _Group(f"papers-{self._case.store}") if limited else contextlib.nullcontext() as self._group:
+                result = self._execute()
+        finally:
+            with shielded():
+                self._place.close()
+        for phase in result["phases"]:
+            phase["disk"] = self._disks.get(phase["name"])
+        settings = [f"{name}={value}" for name, value in (result["storeFigures"].get("engine") or {}).items()]
+        return {"case": dataclasses.asdict(self._case), "limited": limited, "memoryGrown": self._grown,
+                "storeSettings": self._place.settings() + settings, **result}
+
+    def _page_cache(self):
+        """Bytes of it; what bench-papers asks for as limit says it more exactly."""
+        options = list(self._case.options)
+        own = 0
+        if self._case.experiment == "hummingbird":
+            own = int(options[options.index("--memory-cache") + 1]) if "--memory-cache" in options else 50
+        return max(LEAST_MB, self._case.memory * (100 - own) // 100) * MB
+
+    def _execute(self):
+        out = self._folder / "result.json"
+        command = [str(self._program), *self._case.command(self._place.path, self._seed), *self._extra,
+                   "--attended", "--json", str(out)]
+        with tempfile.TemporaryFile("w+", dir=self._folder) as errors:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                                       cwd="/", preexec_fn=self._group.join if self._group else alone)
+            watch = threading.Timer(TIMEOUT, process.kill)
+            watch.start()
+            try:
+                self._attend(process)
+                process.wait()
+            finally:
+                watch.cancel()
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+                process.stdin.close()
+                process.stdout.close()
+            errors.seek(0)
+            said = errors.read().strip()[-800:]
+        if process.returncode != 0 or not out.exists():
+            killed = f"; {self._group.killed()} processes were killed at the memory limit" if self._group and self._group.killed() else ""
+            raise BenchError(f"{' '.join(command)} ended with {process.returncode}{killed}: {said}")
+        return {**json.loads(out.read_text()), "command": command}
+
+    def _attend(self, process):
+        for line in process.stdout:
+            word, _, rest = line.strip().removeprefix("@").partition(" ")
+            handler = {"ready": self._ready, "begin": self._begin, "end": self._end, "drop": self._drop}.get(word)
+            if not line.startswith("@") or not handler:
+                raise BenchError(f"bench-papers said something unexpected: {line.strip()[:200]}")
+            handler(rest)
+            process.stdin.write("ok\n")
+            process.stdin.flush()
+
+    def _ready(self, rest):
+        """The program has all its tables. What comes from now on is for objects."""
+        if self._group:
+            self._base = self._group.memory()["used"]
+            self._limit = self._base + int(rest) + SLACK_MB * MB
+
+    def _begin(self, phase):
+        if phase in self._case.measured:
+            if self._group and not self._group.limit:  # what only prepares may be faster
+                self._group.limit_to(self._limit)
+            self._place.measured_mount(True)
+            self._disk.set(model=self._case.model)
+        self._before = {"model": self._disk.stats(), "block": block_stats(self._disk.device)}
+
+    def _end(self, phase):
+        now = {"model": self._disk.stats(), "block": block_stats(self._disk.device)}
+        self._disks[phase] = {name: difference(self._before[name], now[name]) for name in now}
+        if phase in self._case.measured:
+            self._disk.set(model="fast")
+            self._place.measured_mount(False)
+        if self._group:
+            self._grown = self._group.memory()["used"] - self._base
+
+    def _drop(self, _):
+        self._place.drop_caches()

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is measured: every parameter of every part, at every scale, in this one place."""
+
+import dataclasses
+import math
+
+from .errors import BenchError
+
+MB = 1 << 20
+#: what Squid without any cache needs (the null store under load takes 20 MB), added to each memory limit so that
+#: "memory is a seventh of the cache" speaks of memory that a cache can use
+PROGRAM_MB = 24
+#: and the least of that: rock's four processes do not fit into less
+LEAST_MEMORY_MB = 40
+SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
+BOUNDS = ("null", "memory")
+OTHER_PROXIES = ("ats", "varnish", "nginx")
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One part of the set. Sizes in MB, times in seconds."""
+    name: str
+    title: str
+    kind: str                    # load, hits, restart, papers, polygraph
+    model: str = "hdd"           # of the disk while it is measured; filling and ageing are done in "fast"
+    workload: str = "pages"
+    corpus: tuple = ()           # options of bench-client that say what there is to visit
+    load: tuple = ()             # and those that say how it is visited while it is measured
+    fill: tuple = ()             # and those while it is filled or aged
+    zipf: float = 0.8            # exponent of the popularity; 0: all alike
+    popular: float = 1.0         # share of the visits that go by popularity (the others never come again)
+    cache_share: float = 1.25    # size of the cache, of the corpus's bytes
+    memory_share: float = 1 / 7  # memory beyond PROGRAM_MB, of the cached bytes
+    aged: bool = False           # the cache is replaced TURNS times over by random visits first
+    settle_share: float = 0.0    # then visits as measured, of the cached pages, in "fast"
+    users: int = 16              # closed loop
+    seconds: float = 12          # of one closed loop, and of one open loop
+    rounds: int = 3
+    rate: float = 3.0            # visits/s of the open loop, for all stores alike
+    ladder: tuple = ()           # visits/s of the short open loops that show cost against load
+    ladder_seconds: float = 6
+    delay_ms: int = 20           # of the origin, while it is measured
+    stores: tuple = SQUID_STORES + BOUNDS
+    counts: dict = dataclasses.field(default_factory=dict)  # of the kinds other than load
+    estimate: float = 150        # seconds for one store (or for the whole part where it has no stores)
+
+    def settings(self):
+        """All of it, for the raw results."""
+        return dataclasses.asdict(self)
+
+
+#: how often random visits replace the cache before an aged part is measured
+TURNS = 3
+
+
+def disk_mb(cache_mb):
+    """Size of the disk for a cache: file systems need room beside it, as Squid's documentation says."""
+    return max(192, math.ceil(cache_mb * 1.3 / 64) * 64 + 64)
+
+
+def pages(mb):
+    """Pages of so many MB, built in or from a trace."""
+    return ("--corpus-bytes", str(mb * MB))
+
+
+def singles(count, *more):
+    """So many single objects."""
+    return ("--objects", str(count), *more)
+
+
+#: a page has an object replaced at every other visit, so that there are misses to be timed
+CHANGES = ("--change", "0.5")
+HDD_LADDER = (1.0, 2.0, 8.0, 16.0, 32.0)
+SSD_LADDER = (10.0, 40.0, 80.0, 120.0)
+
+
+def _page_parts(fresh, aged, ladders, **common):
+    """The four parts about pages; hdd and ssd differ in how much they can take."""
+    out = []
+    for model, rate, ladder in (("hdd", 3.0, HDD_LADDER), ("ssd", 20.0, SSD_LADDER)):
+        same = dict(kind="load", model=model, rate=rate, load=CHANGES, **common)
+        out.append(Part(f"pages-{model}-fresh", f"Pages on the {model} model, cache just filled", corpus=fresh,
+                        cache_share=1.25, memory_share=0.5, **same))
+        out.append(Part(f"pages-{model}-aged", f"Pages on the {model} model, cache aged", corpus=aged, cache_share=0.4,
+                        memory_share=1 / 7, aged=True, settle_share=1.0, ladder=ladder if ladders else (), **same))
+    return out
+
+
+def _random(name, count, **more):
+    return Part(name, "Uniform random objects without locality", "load", workload="random", corpus=singles(count),
+                zipf=0.0, users=32, **more)
+
+
+def _churn(mb, **more):
+    return Part("churn", "Churn: replacement all the time", "load", workload="churn", corpus=pages(mb), zipf=0.6,
+                cache_share=0.25, settle_share=1.5, rate=4.0, **more)
+
+
+def _full():
+    same = dict(rounds=3, seconds=10)
+    with_null = SQUID_STORES + ("null",)
+    return _page_parts(pages(500), pages(800), True, estimate=160) + [
+        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=110, **same),
+        _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=90, **same),
+        Part("large", "Large objects", "load", workload="large", users=8, stores=with_null,
+             corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), estimate=100, **same),
+        Part("onehit", "A flood of one-hit wonders", "load", workload="onehit", corpus=pages(400), fill=("--flood", "0"),
+             popular=0.5, cache_share=1.0, settle_share=1.0, stores=with_null, estimate=120, **same),
+        _churn(1200, stores=with_null, estimate=120, **same),
+        _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
+        _hits(25000, rounds=5, seconds=3, memory_share=0.1, cache_share=1.5, estimate=240),
+        Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
+             stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=100),
+        Part("papers", "The papers' experiments", "papers", estimate=1500, stores=()),
+        Part("polygraph", "Web Polygraph", "polygraph", estimate=600, stores=("clusterfs", "ufs", "aufs", "rock")),
+    ]
+
+
+def _hits(count, stores=("memory",) + SQUID_STORES + ("rock-n",), **more):
+    """So many single objects with the disk in RAM: all of them in memory, or few."""
+    little = more["memory_share"] < 1
+    return Part("hits-device" if little else "hits",
+                f"Hits with the disk in RAM, and {'little' if little else 'all'} of it in memory", "hits", "fast", "random",
+                singles(count), zipf=0.0, users=32, delay_ms=0, stores=stores, **more)
+
+
+def _quick():
+    stores = ("clusterfs", "aufs", "rock")
+    small = dict(rounds=1, seconds=5, stores=stores)
+    parts = [part for part in _page_parts(pages(150), pages(200), False, estimate=26, **small)
+             if part.name != "pages-ssd-fresh"]
+    return parts + [
+        _random("random", 8000, rate=40.0, estimate=22, **small),
+        _churn(300, estimate=24, **small),
+        _hits(1000, ("memory",) + stores, rounds=2, seconds=2, memory_share=2.0, cache_share=4.0, estimate=30),
+        Part("restart", "Restart", "restart", "hdd", "random", singles(8000), zipf=0.0, rounds=1,
+             stores=stores + ("clusterfs-loaded",), counts={"loaded": 100000, "loadedBytes": 3000}, estimate=20),
+        Part("papers", "The papers' experiments", "papers", estimate=60, stores=()),
+    ]
+
+
+def _tiny():
+    """Seconds, for the smoke test: everything is run, nothing can be concluded."""
+    small = dict(rounds=1, seconds=1.5, stores=("clusterfs", "aufs"), estimate=12, users=4, load=CHANGES)
+    return [
+        Part("pages-hdd-fresh", "Pages on the hdd model, cache just filled", "load", "hdd", corpus=pages(8),
+             memory_share=0.5, ladder=(2.0,), ladder_seconds=1, **small),
+        Part("pages-ssd-aged", "Pages on the ssd model, cache aged", "load", "ssd", corpus=pages(80),
+             cache_share=0.4, aged=True, settle_share=0.5, rate=5.0, **small),
+        _hits(100, ("memory", "clusterfs", "aufs"), rounds=1, seconds=1, memory_share=2.0, estimate=10),
+        Part("restart", "Restart", "restart", "hdd", "random", singles(500), zipf=0.0, rounds=1, estimate=11,
+             stores=("clusterfs", "aufs", "clusterfs-loaded"), counts={"loaded": 5000, "loadedBytes": 3000}),
+    ]
+
+
+SCALES = {"full": _full, "quick": _quick, "tiny": _tiny}
+
+
+def parts(scale):
+    """The parts of a scale, in the order in which they run."""
+    return SCALES[scale]()
+
+
+#: which stores each kind of part can have
+POSSIBLE = {"load": SQUID_STORES + ("rock-n",) + BOUNDS, "hits": ("memory",) + SQUID_STORES + ("rock-n",),
+            "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES}
+
+
+def with_stores(part, only, more):
+    """The part with these stores (None: its own), as far as it can have them, and with other proxies where it has
+    loads on a disk."""
+    known = POSSIBLE["load"] + ("clusterfs-loaded",)
+    for name in only or ():
+        if name not in known:
+            raise BenchError(f"--stores {name}: '{name}' is not a store: {', '.join(known)}")
+    for name in more:
+        if name not in OTHER_PROXIES:
+            raise BenchError(f"--with {name}: it takes {', '.join(OTHER_PROXIES)}; stores of Squid are chosen by --stores")
+    stores = part.stores if only is None else tuple(store for store in only if store in POSSIBLE[part.kind])
+    return dataclasses.replace(part, stores=stores + (tuple(more) if part.kind == "load" else ()))
+
+
+def estimate(part):
+    """Seconds that it takes on a machine with 2 cores."""
+    return part.estimate * (len(part.stores) if part.kind in ("load", "restart", "polygraph") else 1)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Processes and commands; what the end-to-end tests know about Squid is used from there."""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from .errors import BenchError
+
+TESTS = pathlib.Path(__file__).resolve().parents[3] / "test-suite" / "squid"
+sys.path.insert(0, str(TESTS))
+
+from testlib import mgr  # noqa: E402,F401  pylint: disable=unused-import,wrong-import-position
+from testlib.processes import effective_user, give_to_squid  # noqa: E402,F401  pylint: disable=unused-import
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(Exception):
+    """Somebody wants us to end."""
+
+
+def end_on_signals():
+    """The first SIGINT, SIGTERM or SIGHUP raises Interrupted, so that all contexts clean up; later ones are ignored."""
+    def handler(number, _):
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(signal.Signals(number).name)
+
+    for each in SIGNALS:
+        signal.signal(each, handler)
+
+
+@contextlib.contextmanager
+def shielded():
+    """Signals wait meanwhile: for code that puts things away."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def alone():
+    """For preexec_fn: the child does not get the terminal's Ctrl-C, which is for us, and is killed when this program
+    is killed."""
+    os.setsid()
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def tool(name):
+    """The path of a system program; None where it is not installed."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/local/sbin")
+
+
+def checked(*command, timeout=120, env=None):
+    """Runs a system command to its end: its output, or a BenchError that quotes it."""
+    path = tool(str(command[0]))
+    if not path:
+        raise BenchError(f"{command[0]} is not installed")
+    try:
+        done = subprocess.run([path, *map(str, command[1:])], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout, env=env, check=False)
+    except subprocess.TimeoutExpired:
+        raise BenchError(f"{' '.join(map(str, command))}: not done within {timeout} s") from None
+    if done.returncode != 0:
+        raise BenchError(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stdout.strip()[-600:]}")
+    return done.stdout
+
+
+def wait_until(condition, what, timeout=60, pause=0.02):
+    """The first true value of condition(); a BenchError that says what did not happen."""
+    limit = time.monotonic() + timeout
+    while not (value := condition()):
+        if time.monotonic() > limit:
+            raise BenchError(f"{what}: not within {timeout:.0f} s")
+        time.sleep(pause)
+    return value
+
+
+def listening(port):
+    """Whether somebody listens on this port of 127.0.0.1."""
+    with socket.socket() as probe:
+        probe.settimeout(5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def port_problem(port, option):
+    """Why a server of ours cannot listen on a port; None where it can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return f"port {port} of 127.0.0.1: {error.strerror}; {option} gives another one"
+    return None

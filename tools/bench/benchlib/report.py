@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""report.md and report.html of a folder of results."""
+
+import html
+import itertools
+
+from . import plans, plots, tables
+from .plans import MB
+from .tables import Table, number, title
+
+STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;color:#222}
+table{border-collapse:collapse;margin:.4rem 0 1rem;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #ddd;
+text-align:right}td:first-child,th:first-child{text-align:left}th{background:#f4f4f4;vertical-align:bottom}h2{margin-top:2.5rem;
+border-bottom:2px solid #c0392b}h4{margin:1rem 0 .2rem}code,pre{background:#f4f4f4;font-size:12px;padding:.1rem .3rem}
+pre{padding:.6rem;overflow-x:auto}svg{max-width:100%;height:auto}.note{color:#555;font-size:13px;max-width:60rem}"""
+
+
+class Section:
+    """A part's results: text, tables, plots, settings."""
+
+    def __init__(self, heading, command):
+        self.heading, self.command = heading, command
+        self.text, self.blocks, self.plots, self.settings = [], [], [], {}
+
+
+def _conditions(result):
+    """What was the same for all stores of a part, in sentences."""
+    part, corpus = result["parameters"], result["corpus"]
+    lines = [f"Model of the disk: {part['model']}. Workload: {part['workload']}, {corpus['pages']:,} pages of "
+             f"{number(corpus['meanObjectsPerPage'])} objects and {number(corpus['meanPageBytes'] / 1000)} KB on average, "
+             f"{number(corpus['bytes'] / MB)} MB in all. Cache {result['cacheMb']} MB, memory {result['memoryMb']} MB "
+             f"and {plans.PROGRAM_MB} MB for the program itself."]
+    turns = (result.get("times") or {}).get("age")
+    if part["kind"] == "load":
+        lines.append(("The cache was filled and then replaced "
+                      f"{turns['turns']:.1f} times over by random visits, " if turns else "The cache was filled in order, ")
+                     + "with the disk in RAM. Then the proxy was restarted with a cold page cache and warmed up by the "
+                     "visits that are measured, which is excluded.")
+        lines.append(f"{part['rounds']} rounds: closed loop with {part['users']} users for {part['seconds']:g} s, open loop "
+                     f"with {part['rate']:g} visits/s for {part['seconds']:g} s. The origin takes {part['delay_ms']} ms for "
+                     "each answer.")
+    if part["kind"] == "hits":
+        lines.append(f"{part['rounds']} rounds over all stores in turn, {part['users']} users, {part['seconds']:g} s each.")
+    return lines
+
+
+def _limit_text(results):
+    found = [result["limit"] for result in results if result.get("limit")]
+    if not found:
+        return []
+    limit, disk = found[0], found[0]["disk"]
+    return [f"Limit of the disk model for these visits: 1 / (1 / P + (1 - m) V / B) = {number(limit['visitsPerSecond'])} "
+            f"visits/s, with P = {number(disk['positionings'])} random reads of 4 KB a second at depth {disk['depth']} and "
+            f"B = {number(disk['bandwidth'] / 1e6)} MB/s sequentially (both measured on the model), V = "
+            f"{number(limit['visitBytes'] / 1000)} KB a visit, and m = {number(limit['inMemory'])}, the share of the visits "
+            "that an LRU memory of this size answers (Che's approximation for the popularity of the pages): one "
+            "positioning a visit, and the transfer of what is not in memory."]
+
+
+def _load_section(section, results):
+    section.text += _conditions(results[0]) + _limit_text(results)
+    section.blocks += [tables.throughput(results), tables.response_times(results, "hit"),
+                       tables.response_times(results, "miss"), tables.disk(results), tables.cost(results)]
+    section.plots.append(plots.load_part(results))
+
+
+def _hits_section(section, results):
+    section.text += _conditions(results[0])
+    section.blocks += [tables.hits(results), tables.cost(results)]
+    section.plots.append(plots.hits_part(results))
+
+
+def _restart_section(section, results):
+    section.text += _conditions(results[0])
+    section.text.append(f"{results[0]['parameters']['rounds']} rounds. Killed while 8 users were visiting. Cold page cache, "
+                        f"{results[0]['parameters']['model']} model. First hit: the first of 24 objects, asked for in turn.")
+    section.blocks.append(tables.restarts(results))
+    section.plots.append(plots.restart_part(results))
+
+
+def _generic_section(section, results):
+    """Results that bring their own tables and plots."""
+    for result in results:
+        section.text += result.get("text", [])
+        section.blocks += [Table(t["title"], t["columns"], t["rows"], t.get("note", "")) for t in result.get("tables", [])]
+
+
+BUILDERS = {"load": _load_section, "hits": _hits_section, "restart": _restart_section}
+
+
+def sections(results):
+    """One for each part."""
+    out = []
+    for name, group in itertools.groupby(results, key=lambda result: result["part"]):
+        group = list(group)
+        part = group[0]["parameters"]
+        section = Section(part["title"], f"./bench {group[0]['scale']} {name}")
+        BUILDERS.get(part["kind"], _generic_section)(section, group)
+        section.settings = {title(result): result["settings"] for result in group if result.get("settings")}
+        out.append(section)
+    return out
+
+
+def _head(results):
+    first = results[0]
+    machine, versions = first["machine"], {}
+    for result in results:
+        versions.update(result["versions"])
+    loads = [result["machine"]["load"] for result in results]
+    return [f"{machine['cpu']}, {machine['cores']} cores, {machine['memoryMb']:,} MB, {machine['system']}, kernel "
+            f"{machine['kernel']}. Load average when the runs ended: {min(loads):.1f} to {max(loads):.1f}.",
+            "Versions: " + ", ".join(f"{name} {version}" for name, version in sorted(versions.items())) + ".",
+            f"Measured from {min(r['started'] for r in results)} on, {sum(r['seconds'] for r in results) / 60:.0f} minutes "
+            f"in all, seed {first['seed']}.",
+            "Client, origin, proxy and disk model share the machine. Settings are those that each store's documentation "
+            "advises, listed with each part; cache_mem is 8 MB and keeps no objects but for the row \"all in cache_mem\", "
+            "so that all caching in memory is the store's (clusterfs: staging and read-cache; the others: the page cache), "
+            "within the same memory limit."]
+
+
+def _markdown(results, parts):
+    lines = ["# Benchmark report", ""] + [line + "\n" for line in _head(results)]
+    for section in parts:
+        lines += [f"## {section.heading}", "", f"    {section.command}", ""] + [line + "\n" for line in section.text]
+        lines += [block.markdown() for block in section.blocks if block.rows]
+        if section.settings:
+            lines += ["Settings:", ""]
+            lines += [f"- {store}: " + "; ".join(f"`{line}`" for line in chosen) for store, chosen in section.settings.items()]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _html(results, parts):
+    out = ["<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>clusterfs: benchmark report</title>"
+           f"<style>{STYLE}</style></head><body><h1>Benchmark report</h1>"]
+    out += [f"<p>{html.escape(line)}</p>" for line in _head(results)]
+    for section in parts:
+        out += [f"<h2>{html.escape(section.heading)}</h2>", f"<p><code>{html.escape(section.command)}</code></p>"]
+        out += [f"<p>{html.escape(line)}</p>" for line in section.text] + section.plots
+        out += [block.html() for block in section.blocks if block.rows]
+        if section.settings:
+            chosen = "\n\n".join(f"{store}\n    " + "\n    ".join(lines) for store, lines in section.settings.items())
+            out.append(f"<details><summary>Settings</summary><pre>{html.escape(chosen)}</pre></details>")
+    return "\n".join(out + ["</body></html>\n"])
+
+
+def write(results):
+    """Writes both files of a Results. Returns their paths."""
+    found = results.all()
+    parts = sections(found)
+    files = {results.path / "report.md": _markdown(found, parts), results.path / "report.html": _html(found, parts)}
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+    return list(files)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Squid with one cache_dir, or none."""
+
+import pathlib
+import re
+import subprocess
+
+from .errors import BenchError
+from .processes import checked, effective_user, give_to_squid, mgr
+from .proxy import Proxy
+
+CONFIG = """
+http_port 127.0.0.1:{port}
+pid_filename {dir}/squid.pid
+cache_log {dir}/cache.log
+coredump_dir {dir}
+access_log none
+cache_store_log none
+visible_hostname bench.squid.invalid
+workers 1
+memory_cache_shared off
+cache_mem {mem_mb} MB
+maximum_object_size_in_memory {mem_object_kb} KB
+maximum_object_size 200 MB
+cache_swap_low 98
+cache_swap_high 99
+shutdown_lifetime 0 seconds
+max_filedescriptors 16384
+digest_generation off
+acl loopback src 127.0.0.0/8
+http_access allow loopback
+http_access deny all
+cachemgr_passwd none all
+"""
+#: lines of CONFIG that are choices, and not plumbing
+CHOICES = re.compile(r"(workers|memory_|cache_mem|maximum_|cache_swap|digest|cache_dir)")
+REBUILT = re.compile(r"Finished rebuilding storage|Completed Validation Procedure")
+
+
+class Squid(Proxy):
+    """cache_dir: its line after the word cache_dir, or None; mem_mb, mem_object_kb: see squid.conf."""
+
+    def __init__(self, place, storage, cache_dir=None, mem_mb=8, mem_object_kb=0, mode="--foreground"):
+        super().__init__(place, storage)
+        self._binary = pathlib.Path(place.squid).resolve() / "sbin" / "squid"
+        self._cache_dir, self._mode = cache_dir, mode
+        self._memory = {"mem_mb": mem_mb, "mem_object_kb": mem_object_kb}
+        self._service = f"bench{place.number}{re.sub(r'[^a-z]', '', place.name)}"
+        self._started_at = 0  # where in cache.log the latest start begins
+
+    # configuration
+
+    def _text(self):
+        text = CONFIG.format(port=self.port, dir=self.folder, **self._memory)
+        if "--enable-icmp" in version(self._binary):
+            text += "netdb_filename none\npinger_enable off\n"
+        user = effective_user()
+        if user:
+            text += f"cache_effective_user {user.pw_name}\n"
+        return text + (f"cache_dir {self._cache_dir}\n" if self._cache_dir else "")
+
+    def configure(self):
+        # rock's processes meet at sockets there
+        sockets = self._binary.parent.parent / "var" / "run" / "squid"
+        if sockets.is_dir():
+            give_to_squid(sockets)
+        (self.folder / "squid.conf").write_text(self._text())
+
+    def settings(self):
+        chosen = [line for line in self._text().splitlines() if CHOICES.match(line)]
+        if self._mode == "-N":
+            chosen.append("started with -N: one process, without rock's disker")
+        return super().settings() + chosen
+
+    def command(self):
+        return [str(self._binary), "-n", self._service, "-f", str(self.folder / "squid.conf"), self._mode]
+
+    def create(self):
+        if not self._cache_dir:
+            return
+        done = subprocess.run(self.command()[:-1] + ["-z", "-N"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, cwd=self.folder, timeout=300, preexec_fn=self.join,
+                              check=False)
+        if done.returncode != 0:
+            raise BenchError(f"{self.name}: squid -z ended with {done.returncode}: {done.stdout.strip()[-600:]}\n{self.log()}")
+
+    # its life
+
+    def start(self, wait=True):
+        log = self.folder / "cache.log"
+        self._started_at = log.stat().st_size if log.exists() else 0
+        return super().start(wait)
+
+    def ready(self):
+        if not self._cache_dir:
+            return True
+        with open(self.folder / "cache.log", "rb") as log:
+            log.seek(self._started_at)
+            return bool(REBUILT.search(log.read().decode(errors="replace")))
+
+    def stopped(self):
+        (self.folder / "squid.pid").unlink(missing_ok=True)
+        for pattern in (f"{self._service}-*", f"squid-{self._service}-*"):
+            for path in pathlib.Path("/dev/shm").glob(pattern):
+                path.unlink(missing_ok=True)
+
+    # what it says
+
+    def values(self, page):
+        """A page of the cache manager, as testlib.mgr.Values."""
+        return mgr.Values(mgr.fetch(self.port, page))
+
+    def objects(self):
+        found = re.search(r"(\d+) on-disk objects", mgr.fetch(self.port, "info"))
+        return int(found[1]) if found else None
+
+
+class ClusterfsSquid(Squid):
+    """Its index is what mgr:clusterfs says."""
+
+    def index_bytes(self):
+        return self.values("clusterfs").number("index bytes")
+
+    def objects(self):
+        return self.values("clusterfs").number("objects")
+
+
+class RockSquid(Squid):
+    """Its index is a shared table, sized for the cache_dir and not for what is in it."""
+
+    def ready(self):
+        # the disker has read the disk; the worker has the cache_dir only after that
+        return super().ready() and "Current entries:" in mgr.fetch(self.port, "storedir")
+
+    def index_bytes(self):
+        files = pathlib.Path("/dev/shm").glob(f"{self._service}-*.mount_map_*")
+        return sum(path.stat().st_size for path in files) or None
+
+
+class UfsSquid(Squid):
+    """Its index is store_table: a StoreEntry, its key and its replacement node for each object (what malloc adds to
+    each is not counted)."""
+    POOLS = ("StoreEntry", "MD5 digest", "LruNode")
+    IN_USE = 14  # column of mgr:mem
+
+    def index_bytes(self):
+        bytes_ = 0
+        for line in mgr.fetch(self.port, "mem").splitlines():
+            fields = line.split("\t")
+            if fields[0].strip() in self.POOLS and len(fields) > self.IN_USE:
+                bytes_ += int(fields[1]) * int(fields[self.IN_USE])
+        return bytes_ or None
+
+
+def version(binary):
+    """The output of squid -v."""
+    return checked(binary, "-v")

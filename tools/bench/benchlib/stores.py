@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The stores that are compared, each with the settings that its own documentation calls best."""
+
+import dataclasses
+import pathlib
+
+from . import others
+from .plans import PROGRAM_MB
+from .squid import ClusterfsSquid, RockSquid, Squid, UfsSquid
+from .storage import Ext4, Nothing, Raw
+
+MB = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where and within what a proxy runs."""
+    name: str
+    number: int          # of this proxy within ./bench: no two of the same number run at once
+    folder: pathlib.Path
+    port: int
+    origin_port: int
+    squid: pathlib.Path  # an installed Squid
+    cache_mb: int
+    memory_limit: int    # bytes; 0 for none
+
+    @property
+    def memory_mb(self):
+        """What a cache may use beside the program, in MB."""
+        return max(8, self.memory_limit // MB - PROGRAM_MB)
+
+
+#: what clusterfs needs beside staging, read cache and index (measured): cluster images and reads under way
+SPARE_MB = 16
+TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine", "ufs": "ufs", "aufs": "aufs",
+          "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
+          "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
+
+
+def _clusterfs(place, disk):
+    storage = Raw(disk)
+    # nothing of it is in the page cache: what the others leave to that is its staging and read cache
+    staging = min(32, max(4, place.memory_mb // 6))
+    index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
+    read_cache = max(2, place.memory_mb - staging - index - SPARE_MB)
+    line = f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache}"
+    return ClusterfsSquid(place, storage, line)
+
+
+def _clusterfs_loaded(place, disk):
+    """Filled by bench-load, whose objects are small: the index is sized for them."""
+    storage = Raw(disk)
+    return ClusterfsSquid(place, storage, f"clusterfs {storage.path} {place.cache_mb} object-size=2 persist=1 checkpoint=10")
+
+
+def _ufs(place, disk):
+    storage = Ext4(disk, place.folder, place.memory_limit)
+    # 16 and 256 directories, diskd's Q1=64 Q2=72: the defaults and what squid.conf.documented advises
+    return UfsSquid(place, storage, f"{place.name} {storage.path} {place.cache_mb} 16 256")
+
+
+def _rock(place, disk):
+    storage = Ext4(disk, place.folder, place.memory_limit)
+    # a disker process of its own, so that the worker never waits for the disk; slots of 16 KB as by default
+    return RockSquid(place, storage, f"rock {storage.path} {place.cache_mb}",
+                     mode="-N" if place.name == "rock-n" else "--foreground")
+
+
+def _null(place, disk):
+    return Squid(place, Nothing())
+
+
+def _memory(place, disk):
+    return Squid(dataclasses.replace(place, memory_limit=0), Nothing(), mem_mb=place.cache_mb * 3 // 2 + 64,
+                 mem_object_kb=200 * 1024)
+
+
+def _other(place, disk):
+    kind = others.CLASSES[place.name]
+    storage = Raw(disk) if place.name == "ats" else Ext4(disk, place.folder, place.memory_limit)
+    return kind(place, storage)
+
+
+MAKERS = {"clusterfs": _clusterfs, "clusterfs-loaded": _clusterfs_loaded, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
+          "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,
+          "nginx": _other}
+#: those that have nothing on the disk
+DISKLESS = ("null", "memory")
+
+
+def make(place, disk):
+    """The proxy of this name, a context. disk: benchlib.disk.Disk; may be None for those of DISKLESS."""
+    return MAKERS[place.name](place, disk)
+
+
+def programs(names):
+    """{program: who needs it} of these stores."""
+    files = [name for name in names if name not in DISKLESS + ("clusterfs", "clusterfs-loaded", "ats")]
+    return {program: f"the file system of {', '.join(files)}" for program in (Ext4.programs if files else ())}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How much of a device's bandwidth the engine uses: when it packs, and when
+ * many objects are read at once. */
+
+#include "Bench.h"
+#include "EngineStore.h"
+#include "Experiments.h"
+#include "Random.h"
+
+#include <numeric>
+
+using namespace ClusterFs;
+
+namespace Papers {
+namespace {
+
+constexpr unsigned waitMilliseconds = 10;
+
+/// one object on its way in from the disk
+struct Reading {
+    std::unique_ptr<Reader> reader;
+    uint32_t id = 0;
+    uint64_t at = 0;
+    bool waiting = false;
+    bool failed = false;
+};
+
+/// Keeps a number of reads going, from one thread, as an event loop does.
+class ReadLoop
+{
+public:
+    ReadLoop(EngineStore &store, const Content &content, const uint32_t size, Tally &tally):
+        store_(store),
+        content_(content),
+        size_(size),
+        tally_(tally),
+        buffer_(1 << 20) {}
+
+    void run(const std::vector<uint32_t> &ids, unsigned depth);
+
+private:
+    void begin(Reading &, uint32_t id);
+    bool advance(Reading &);
+    void finish(Reading &, bool right);
+
+    EngineStore &store_;
+    const Content &content_;
+    const uint32_t size_;
+    Tally &tally_;
+    std::vector<char> buffer_;
+};
+
+void
+ReadLoop::run(const std::vector<uint32_t> &ids, const unsigned depth)
+{
+    std::vector<Reading> slots(depth);
+    size_t next = 0;
+    size_t busy = 0;
+    do {
+        busy = 0;
+        for (auto &slot: slots) {
+            while (!slot.waiting) {
+                if (slot.reader && !advance(slot))
+                    continue; // it waits now
+                if (next == ids.size())
+                    break;
+                begin(slot, ids[next++]);
+            }
+            busy += slot.waiting;
+        }
+        if (busy) {
+            store_.device().wait(waitMilliseconds);
+            store_.engine().poll();
+        }
+    } while (busy || next < ids.size());
+}
+
+void
+ReadLoop::begin(Reading &slot, const uint32_t id)
+{
+    slot.reader = store_.engine().read(store_.keyOf(id));
+    slot.id = id;
+    slot.at = 0;
+    slot.failed = false;
+    if (!slot.reader)
+        ++tally_.missing;
+}
+
+void
+ReadLoop::finish(Reading &slot, const bool right)
+{
+    tally_.count(right ? Outcome::done : Outcome::bad, true);
+    slot.reader.reset();
+}
+
+/// takes what is there of an object. \returns whether it is done with
+bool
+ReadLoop::advance(Reading &slot)
+{
+    while (slot.at < size_) {
+        const auto n = slot.reader->copy(slot.at, buffer_.data(), buffer_.size());
+        uint32_t version = 0;
+        if (n == 0 || slot.failed || (n > 0 && !content_.check(slot.id, size_, slot.at, buffer_.data(), static_cast<size_t>(n), version))) {
+            finish(slot, false);
+            return true;
+        }
+        if (n < 0) {
+            slot.waiting = true;
+            slot.reader->fetch(slot.at, [&slot](const Status status) {
+                slot.waiting = false;
+                slot.failed = status != Status::ok && status != Status::busy;
+            });
+            return false;
+        }
+        slot.at += static_cast<uint64_t>(n);
+    }
+    finish(slot, true);
+    return true;
+}
+
+void
+describe(Json &json, const uint32_t objects, const uint32_t size)
+{
+    json.put("operations", uint64_t(objects));
+    json.put("bytes", uint64_t(objects) * size);
+}
+
+std::vector<Rule>
+rules()
+{
+    using Kind = Rule::Kind;
+    return withCommon({
+        {"megabytes", Kind::number, "of objects to write and to read", 512, 8, 1 << 20},
+        {"size", Kind::number, "bytes of an object", 65536, Content::headerBytes, 1 << 20},
+        {"depth", Kind::number, "objects that are read at once", 32, 1, 1024},
+    });
+}
+
+bool
+run(const Options &options, Json &json)
+{
+    if (options.text("store") != "engine" || options.number("threads") != 1)
+        throw UsageError("this experiment is for --store engine and one thread; its other side is fio on the device");
+    const auto size = static_cast<uint32_t>(options.number("size"));
+    const auto objects = static_cast<uint32_t>(megabytes(options, "megabytes") / size);
+    const auto depth = static_cast<unsigned>(options.number("depth"));
+    Bench bench(options, objects, size);
+    const Content content(options.number("seed"));
+    auto &store = dynamic_cast<EngineStore &>(bench.store());
+    bench.ready();
+    bench.phase("pack", 1, [&](unsigned) {
+        Samples unused;
+        for (uint32_t id = 0; id < objects; ++id) {
+            Item item;
+            item.id = id;
+            item.size = size;
+            (void)bench.create(item, Hint(), unused);
+        }
+    }, [&](Json &j) { describe(j, objects, size); });
+    bench.dropMemory();
+    std::vector<uint32_t> order(objects);
+    std::iota(order.begin(), order.end(), 0);
+    Random random(options.number("seed"));
+    random.shuffle(order);
+    ReadLoop loop(store, content, size, bench.tally);
+    bench.phase("read", 1, [&](unsigned) { loop.run(order, depth); }, [&](Json &j) { describe(j, objects, size); });
+    Json workload;
+    workload.put("objects", uint64_t(objects));
+    workload.put("size", uint64_t(size));
+    workload.put("depth", uint64_t(depth));
+    json.put("workload", workload);
+    return bench.report(json);
+}
+
+} // namespace
+
+const Experiment bandwidthExperiment = {"bandwidth", "packing, and reading many objects at once, for fio's figure beside it", rules, run};
+
+} // namespace Papers

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The experiments by name. */
+
+#ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_EXPERIMENTS_H
+#define CLUSTERFS_TOOLS_BENCH_PAPERS_EXPERIMENTS_H
+
+#include "Json.h"
+#include "Options.h"
+
+#include <vector>
+
+namespace Papers {
+
+/// something that the program can do
+struct Experiment {
+    const char *name;
+    const char *help; ///< a line
+    std::vector<Rule> (*rules)(); ///< all options
+    /// runs it. \returns whether all that was read was right
+    bool (*run)(const Options &, Json &);
+};
+
+/// the common rules and some more
+std::vector<Rule> withCommon(const std::vector<Rule> &);
+
+/* one for each source file */
+extern const Experiment hummingbirdExperiment;
+extern const Experiment describeExperiment;
+extern const Experiment cfsExperiment;
+extern const Experiment cfsDayExperiment;
+extern const Experiment dameloExperiment;
+extern const Experiment tfsExperiment;
+extern const Experiment bandwidthExperiment;
+
+} // namespace Papers
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* TFS: a web server whose files are in the store, and are mostly read. */
+
+#include "Bench.h"
+#include "Experiments.h"
+#include "Generator.h"
+
+#include <mutex>
+
+namespace Papers {
+namespace {
+
+/// The server: all its objects exist before the first request; a request whose
+/// object was changed just before makes the store replace it.
+class Server
+{
+public:
+    Server(const Trace &trace, Bench &bench):
+        trace_(trace),
+        bench_(bench),
+        grouping_(trace.clients),
+        versions_(trace.sizes.size()) {}
+
+    /// stores all objects, page by page
+    void load();
+    /// takes the trace's requests [from, to), all threads together
+    /// \param reads, writes by thread
+    void phase(const std::string &name, size_t from, size_t to, std::vector<Samples> &reads, std::vector<Samples> &writes);
+
+private:
+    void work(size_t to, Samples &reads, Samples &writes);
+    void handle(const Event &, const Hint &, Samples &reads, Samples &writes);
+
+    const Trace &trace_;
+    Bench &bench_;
+    std::mutex mutex_; ///< for what follows
+    Grouping grouping_;
+    std::vector<uint32_t> versions_;
+    size_t next_ = 0;
+};
+
+void
+Server::load()
+{
+    Samples writes;
+    bench_.phase("load", 1, [&](unsigned) {
+        for (uint32_t id = 0; id < trace_.sizes.size(); ++id) {
+            Item item;
+            item.id = id;
+            item.size = trace_.sizes[id];
+            (void)bench_.create(item, Hint(), writes);
+        }
+    }, [&](Json &json) { json.put("fsWrite", writes.summary()); });
+}
+
+void
+Server::phase(const std::string &name, const size_t from, const size_t to, std::vector<Samples> &reads, std::vector<Samples> &writes)
+{
+    next_ = from;
+    bench_.phase(name, static_cast<unsigned>(reads.size()), [&](const unsigned t) { work(to, reads[t], writes[t]); }, [&](Json &json) {
+        Samples allReads;
+        Samples allWrites;
+        for (const auto &r: reads)
+            allReads.add(r);
+        for (const auto &w: writes)
+            allWrites.add(w);
+        json.put("requests", uint64_t(to - from));
+        json.put("fsRead", allReads.summary());
+        json.put("fsWrite", allWrites.summary());
+    });
+}
+
+void
+Server::work(const size_t to, Samples &reads, Samples &writes)
+{
+    for (;;) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (next_ >= to)
+            return;
+        const auto &event = trace_.events[next_++];
+        const auto hint = grouping_.hintOf(event);
+        if (event.stale) {
+            handle(event, hint, reads, writes); // rare: nobody reads meanwhile
+            continue;
+        }
+        lock.unlock();
+        handle(event, hint, reads, writes);
+    }
+}
+
+void
+Server::handle(const Event &event, const Hint &hint, Samples &reads, Samples &writes)
+{
+    Item item;
+    item.id = event.object;
+    item.size = trace_.sizes[item.id];
+    if (event.stale) {
+        Samples unused;
+        (void)bench_.remove(item.id, unused);
+        item.version = ++versions_[item.id];
+        (void)bench_.create(item, hint, writes);
+    }
+    uint32_t version = 0;
+    const auto outcome = bench_.read(item, hint, reads, version);
+    if (outcome == Outcome::missing)
+        (void)bench_.create(item, hint, writes);
+}
+
+std::vector<Rule>
+rules()
+{
+    using Kind = Rule::Kind;
+    return withCommon({
+        {"trace", Kind::text, "a trace file; without, one is made"},
+        {"requests", Kind::number, "of the made trace", 300000, 100, 50000000},
+        {"urls", Kind::number, "of the made trace", 32768, 100, 10000000},
+        {"measure", Kind::number, "thousandths of the trace, at its end, that the measured phase takes", 700, 1, 1000},
+    });
+}
+
+bool
+run(const Options &options, Json &json)
+{
+    Trace trace;
+    std::string error;
+    if (!options.text("trace").empty()) {
+        if (!trace.load(options.text("trace"), error))
+            throw std::runtime_error(error);
+    } else {
+        ServerModel model;
+        model.requests = options.number("requests");
+        model.urls = static_cast<uint32_t>(options.number("urls"));
+        trace = makeServerTrace(model, options.number("seed"));
+    }
+    Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
+    Server server(trace, bench);
+    const auto end = trace.events.size();
+    const auto begin = end - end * options.number("measure") / 1000;
+    std::vector<Samples> unused(options.number("threads"));
+    std::vector<Samples> reads(options.number("threads"));
+    std::vector<Samples> writes(options.number("threads"));
+    for (auto &r: reads)
+        r.reserve((end - begin) / reads.size() + 1);
+    bench.ready();
+    server.load();
+    bench.dropMemory();
+    if (begin)
+        server.phase("warm", 0, begin, unused, unused);
+    server.phase("measure", begin, end, reads, writes);
+    Json workload;
+    trace.describe(workload);
+    json.put("workload", workload);
+    return bench.report(json);
+}
+
+} // namespace
+
+const Experiment tfsExperiment = {"tfs", "a web server's trace, mostly reads: TFS", rules, run};
+
+} // namespace Papers

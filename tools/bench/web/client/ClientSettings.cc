@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the command line of bench-client says. */
+
+#include "tools/bench/web/client/ClientSettings.h"
+
+#include <algorithm>
+
+namespace WebBench {
+
+namespace {
+
+/// users for whom there are source addresses, 127.0.1.1 to 127.0.254.250
+constexpr uint64_t mostUsers = 254 * 250;
+
+/// of a log, unless --addresses says otherwise
+constexpr uint64_t logBrowsers = 250;
+
+} // namespace
+
+void
+ClientSettings::declare(Options &options)
+{
+    options.section("Who is asked:");
+    options.text("proxy", proxyText, "IPV4:PORT", "the proxy");
+    options.text("origin", origin, "HOST:PORT", "the origin's name in URLs; with this as the proxy, too, there is no proxy");
+    options.flag("reverse", reverse, true, "the proxy poses as the origin: send it paths and Host, not whole URLs");
+    workload.declare(options);
+    options.choice("timing", logTiming, {"throttle", "real", "fast"},
+                   "throttle: --users requests at once, each the next of the log. real: at the times of the log.\n"
+                   "fast: like throttle, with as many as 256 at once");
+    options.real("speedup", speedup, 0.001, 1e6, "how much faster than the log, for --timing real");
+    options.section("Users:");
+    options.whole("users", users, 0, mostUsers,
+                  "how many visits are under way at once; 0: 8, in an open loop at most 64, logs: see --timing (real: at most 1000)");
+    options.real("rate", rate, 0, 1e6,
+                 "open loop: visits per second, at random times; what is late counts from when it was due; 0: closed loop");
+    options.real("think", think, 0, 3600, "closed loop: mean seconds that a user rests between visits");
+    options.whole("connections", connections, 1, 64, "the most that a browser opens");
+    options.whole("addresses", addresses, 0, mostUsers, "how many source addresses (127.0.x.y) users come from; 0: each from its own; logs: 250");
+    options.flag("one-address", oneAddress, true, "leave the source address to the system");
+    options.choice("referer", refererText, {"full", "origin", "none"}, "how much of the Referer browsers tell");
+    options.section("How long:");
+    options.real("seconds", seconds, 0, 1e6, "measured time; 0: until --visits are done");
+    options.whole("visits", visits, 0, UINT64_MAX,
+                  "visits (also those of the warm-up); 0: as long as --seconds; a log or --order once ends by itself");
+    options.real("warmup", warmup, 0, 1e6, "seconds before the measured time");
+    options.real("drain", drain, 0, 1e5, "open loop: seconds to wait for what is not done when the time is over");
+    options.real("timeout", timeout, 0.1, 1e5, "seconds for one request");
+    options.real("deadline", deadline, 0, 1e6, "seconds after which it ends in any case; 0: a minute after it should have ended, or an hour");
+    options.whole("max-errors", maxErrors, 1, UINT64_MAX, "give up after so many errors");
+    options.section("Results:");
+    options.text("json", json, "FILE", "where to write the results; - is the standard output");
+    options.real("interval", interval, 0.01, 1e5, "seconds of a row of the timeline");
+    options.flag("no-check", checkBodies, false, "don't look at the bytes of bodies");
+    options.flag("check", checkBodies, true, "look at the bytes of bodies, as is the default");
+    options.flag("describe", describe, true, "print what the workload may ask for, and end");
+}
+
+bool
+ClientSettings::checkTiming(const Options &options, std::string &error)
+{
+    const bool isLog = workload.isLog();
+    if (!isLog && (options.given("timing") || options.given("speedup")))
+        error = "--timing and --speedup are for the workload log";
+    else if (isLog && (rate > 0 || think > 0))
+        error = "--rate and --think are not for the workload log: --timing says when its requests are made";
+    else if (options.given("speedup") && logTiming != "real")
+        error = "--speedup is for --timing real";
+    else if (rate > 0 && think > 0)
+        error = "--think is for a closed loop, --rate makes an open one";
+    else if (!describe && !isLog && !workload.isOnce() && seconds <= 0 && !visits)
+        error = "it needs an end: --seconds or --visits";
+    if (rate > 0)
+        timing = Timing::poisson;
+    else if (isLog && logTiming == "real")
+        timing = Timing::log;
+    return error.empty();
+}
+
+bool
+ClientSettings::checkUsers(std::string &error)
+{
+    const bool isLog = workload.isLog();
+    if (!users) {
+        const uint64_t logUsers = logTiming == "throttle" ? 16 : logTiming == "fast" ? 256 : 1000;
+        users = isLog ? logUsers : timing == Timing::poisson ? 64 : 8;
+    }
+    browsers = !isLog ? users : addresses ? addresses : logBrowsers;
+    addresses = oneAddress ? 0 : addresses ? std::min(addresses, browsers) : browsers;
+    const uint64_t needed = browsers * connections + 50, limit = raiseDescriptorLimit();
+    if (needed > limit)
+        error = std::to_string(browsers) + " browsers of " + std::to_string(connections) + " connections need " + std::to_string(needed)
+                + " descriptors, but the limit is " + std::to_string(limit) + ": fewer --users or --connections, or a higher ulimit -n";
+    return error.empty();
+}
+
+bool
+ClientSettings::check(const Options &options, std::string &error)
+{
+    if (!proxy.parse(proxyText, error)) {
+        error = "--proxy: " + error;
+        return false;
+    }
+    if (origin.empty() || origin.find_first_of(" /@\"\\") != std::string::npos) {
+        error = "--origin: \"" + origin + "\" is not of the form HOST:PORT";
+        return false;
+    }
+    referer = refererText == "full" ? RequestText::Referer::full
+              : refererText == "origin" ? RequestText::Referer::origin : RequestText::Referer::none;
+    if (options.given("check") && options.given("no-check")) {
+        error = "--check and --no-check contradict each other";
+        return false;
+    }
+    if (!checkTiming(options, error) || !checkUsers(error))
+        return false;
+    if (deadline <= 0)
+        deadline = seconds > 0 ? warmup + seconds + drain + 60 : 3600;
+    return true;
+}
+
+} // namespace WebBench

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bench-client: users who ask a proxy for what bench-origin has.
+ *
+ * One thread, that is not to be the bottleneck. Straight against bench-origin
+ * (--proxy and --origin the same), objects of 13 KB, bodies checked, it took
+ * about 10 us of processor time a request on a shared virtual machine: 80,000
+ * to 100,000 requests/s of one core (--workload random --object-bytes 13000
+ * --users 16; requests / clientCpu). bench-origin took as much. */
+
+#include "tools/bench/web/base/Json.h"
+#include "tools/bench/web/client/Load.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <new>
+#include <poll.h>
+#include <sys/resource.h>
+
+using namespace WebBench;
+
+namespace {
+
+int
+fail(const std::string &what, const int status)
+{
+    std::cerr << "bench-client: " << what << std::endl;
+    return status;
+}
+
+/// processor time of this process, in seconds
+double
+cpuSeconds()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval &t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// \returns whether anything listens there; else with the reason in error
+bool
+isThere(const Endpoint &place, std::string &error)
+{
+    const auto socket = beginConnect(place, 0, error);
+    if (!socket)
+        return false;
+    pollfd wait{socket.get(), POLLOUT, 0};
+    const int count = poll(&wait, 1, 5000);
+    const int code = count > 0 ? connectionError(socket.get()) : ETIMEDOUT;
+    if (code)
+        error = "no proxy at " + place.text() + ": " + strerror(code);
+    return !code;
+}
+
+void
+describe(const Workload &workload)
+{
+    const auto totals = workload.totals();
+    Json json;
+    json.beginObject();
+    json.add("pages", totals.pages);
+    json.add("objects", totals.objects);
+    json.add("bytes", totals.bytes);
+    json.add("meanObjectsPerPage", totals.meanObjectsPerPage);
+    json.add("meanPageBytes", totals.meanPageBytes);
+    json.endObject();
+    std::cout << json.text() << std::endl;
+}
+
+void
+writeSettings(Json &json, const ClientSettings &settings, const Workload &workload, const int argc, char **const argv)
+{
+    json.beginArray("command");
+    for (int i = 0; i < argc; ++i)
+        json.add("", argv[i]);
+    json.endArray();
+    json.add("workload", settings.workload.workload);
+    json.add("seed", settings.workload.seed);
+    json.add("users", settings.users);
+    if (settings.rate > 0)
+        json.add("rate", settings.rate);
+    else
+        json.addNull("rate");
+    if (const auto log = dynamic_cast<const LogWorkload *>(&workload)) {
+        json.beginObject("log");
+        json.add("entries", static_cast<uint64_t>(log->log().entries.size()));
+        json.add("clients", static_cast<uint64_t>(log->log().clients));
+        json.add("skipped", log->log().skipped);
+        json.add("badLines", log->log().badLines);
+        json.endObject();
+    }
+}
+
+/// \returns false when the file cannot be written
+bool
+writeFile(const std::string &path, const std::string &text)
+{
+    if (path == "-") {
+        std::cout << text << std::endl;
+        return static_cast<bool>(std::cout);
+    }
+    std::ofstream file(path);
+    file << text << "\n";
+    file.close();
+    return static_cast<bool>(file);
+}
+
+void
+onSignal(int)
+{
+    Load::Interrupt();
+}
+
+/// \returns the status with which the program is to end
+int
+run(const ClientSettings &settings, Workload &workload, const int argc, char **const argv)
+{
+    std::string error;
+    if (!isThere(settings.proxy, error))
+        return fail(error, 1);
+    Results results;
+    ClientContext context{settings.proxy, RequestText(settings.origin, settings.reverse, settings.referer), results, {},
+        std::vector<char>(1 << 18), fromSeconds(settings.timeout), settings.checkBodies};
+    if (!context.poller.open(error))
+        return fail(error, 1);
+    struct sigaction action{};
+    action.sa_handler = onSignal;
+    sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGINT, &action, nullptr);
+
+    Json json;
+    json.beginObject();
+    writeSettings(json, settings, workload, argc, argv);
+    const double before = cpuSeconds();
+    Load load(settings, workload, context);
+    const auto stopped = load.run();
+    const double cpu = cpuSeconds() - before;
+    results.write(json);
+    json.add("clientCpu", cpu);
+    json.add("stopped", stopped);
+    json.endObject();
+    if (!writeFile(settings.json, json.text()))
+        return fail("cannot write " + settings.json + ": " + strerror(errno), 1);
+    if (stopped == "errors")
+        return fail("gave up after " + std::to_string(results.allErrors()) + " errors (--max-errors)", 1);
+    if (stopped == "deadline")
+        return fail("not done by the deadline of " + std::to_string(settings.deadline) + " seconds (--deadline)", 1);
+    if (results.badBodies())
+        return fail(std::to_string(results.badBodies()) + " responses had a wrong body", 1);
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+    Options options("bench-client: users who ask a proxy for what bench-origin has, and check what they get.\n"
+                    "Writes its results as JSON. Ends with status 1 when a body was wrong or the run failed.");
+    ClientSettings settings;
+    settings.declare(options);
+    std::string error;
+    const auto outcome = options.parse(argc, argv, error);
+    if (outcome == Options::Outcome::help) {
+        std::cout << options.help();
+        return 0;
+    }
+    if (outcome == Options::Outcome::wrong || !settings.check(options, error))
+        return fail(error, 2);
+    try {
+        const auto workload = settings.workload.make(options, static_cast<uint32_t>(settings.browsers), error);
+        if (!workload)
+            return fail(error, 2);
+        if (settings.describe) {
+            describe(*workload);
+            return 0;
+        }
+        return run(settings, *workload, argc, argv);
+    } catch (const std::bad_alloc &) {
+        return fail("not enough memory for this workload", 1);
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The requests of a real log. */
+
+#ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_LOGFILE_H
+#define CLUSTERFS_BENCH_WEB_WORKLOAD_LOGFILE_H
+
+#include "tools/bench/web/base/Clock.h"
+#include "tools/bench/web/corpus/Kind.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace WebBench {
+
+struct LogObject {
+    uint64_t name = 0; ///< a hash of its URL
+    uint64_t size = 0; ///< bytes: the most that any response had
+    Kind kind = Kind::html;
+};
+
+struct LogEntry {
+    static constexpr uint32_t none = UINT32_MAX;
+    Nanos time = 0; ///< since the first one
+    uint32_t client = 0;
+    uint32_t object = 0;
+    uint32_t referer = none; ///< an object, when the log has that
+};
+
+/// What of a log can be replayed: GET requests with status 200, 203, 206 or 304
+/// for objects whose size some line tells. Sorted by time.
+struct Log {
+    struct Options {
+        std::string format = "auto"; ///< see LogFormat::Make
+        uint64_t mostEntries = 10000000; ///< what comes behind is not read
+        bool skipBadLines = false; ///< else a bad line is an error
+    };
+
+    std::vector<LogObject> objects;
+    std::vector<LogEntry> entries;
+    uint32_t clients = 0;
+    uint64_t skipped = 0; ///< lines of other requests
+    uint64_t badLines = 0;
+
+    /// \returns false with the reason in error, with the line's number
+    bool read(const std::string &path, const Options &, std::string &error);
+};
+
+} // namespace WebBench
+
+#endif

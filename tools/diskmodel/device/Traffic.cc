@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts what comes to the disk and goes. */
+
+#include "tools/diskmodel/device/Traffic.h"
+
+#include <algorithm>
+
+namespace DiskModel {
+
+void
+Traffic::reset(const Nanos now)
+{
+    counts_ = Counts();
+    counts_.mostUnderWay = underWay_;
+    began_ = last_ = now;
+}
+
+/// accounts for the time since the last change
+void
+Traffic::pass(Counts &counts, const Nanos now) const
+{
+    if (!underWay_ || now <= last_)
+        return;
+    counts.busy += now - last_;
+    counts.depthTime += static_cast<double>(now - last_) * static_cast<double>(underWay_);
+}
+
+void
+Traffic::arrived(const Request &request)
+{
+    pass(counts_, request.arrival);
+    last_ = std::max(last_, request.arrival);
+    ++underWay_;
+    counts_.mostUnderWay = std::max(counts_.mostUnderWay, underWay_);
+    auto &kind = counts_.kinds[static_cast<size_t>(request.op)];
+    ++kind.count;
+    kind.bytes += request.size;
+}
+
+void
+Traffic::left(const Request &request, const Nanos now, const bool failed)
+{
+    pass(counts_, now);
+    last_ = std::max(last_, now);
+    --underWay_;
+    if (failed)
+        ++counts_.errors;
+    counts_.kinds[static_cast<size_t>(request.op)].time += now - request.arrival;
+}
+
+void
+Traffic::late(const Nanos by)
+{
+    ++counts_.events;
+    counts_.lateSum += by;
+    counts_.lateMost = std::max(counts_.lateMost, by);
+    if (by > static_cast<Nanos>(nanosPerMilli))
+        ++counts_.lateOverMilli;
+}
+
+void
+Traffic::report(JsonText &text, const Nanos now) const
+{
+    auto counts = counts_;
+    pass(counts, now);
+    const auto of = [&counts](const Op op) -> const Kind & { return counts.kinds[static_cast<size_t>(op)]; };
+    text.add("seconds", seconds(now - began_));
+    text.add("reads", of(Op::read).count);
+    text.add("readBytes", of(Op::read).bytes);
+    text.add("readSeconds", seconds(of(Op::read).time));
+    text.add("writes", of(Op::write).count);
+    text.add("writeBytes", of(Op::write).bytes);
+    text.add("writeSeconds", seconds(of(Op::write).time));
+    text.add("flushes", of(Op::flush).count);
+    text.add("flushSeconds", seconds(of(Op::flush).time));
+    text.add("discards", of(Op::discard).count);
+    text.add("discardBytes", of(Op::discard).bytes);
+    text.add("errors", counts.errors);
+    text.add("busySeconds", seconds(counts.busy));
+    text.add("depthSeconds", counts.depthTime / nanosPerSecond);
+    text.add("queueDepthMean", counts.busy ? counts.depthTime / static_cast<double>(counts.busy) : 0.0);
+    text.add("queueDepthMax", counts.mostUnderWay);
+    text.add("underWay", underWay_);
+    text.add("timedEvents", counts.events);
+    const auto lateSum = static_cast<double>(counts.lateSum) / nanosPerMicro;
+    text.add("lateMeanMicros", counts.events ? lateSum / static_cast<double>(counts.events) : 0.0);
+    text.add("lateMaxMicros", static_cast<double>(counts.lateMost) / nanosPerMicro);
+    text.add("lateOverMilli", counts.lateOverMilli);
+}
+
+} // namespace DiskModel
