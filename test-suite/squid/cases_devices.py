@@ -3,6 +3,7 @@
 
 import os
 
+from testlib.client import finish_all
 from testlib.processes import wait_for
 from testlib.stores import LIVELY, cache_dir
 from testlib.suite import case
@@ -155,3 +156,23 @@ def device_taken_away_and_back(t):
     squid.start()
     for url in urls:
         t.hit(squid, url)
+
+
+@case(only="clusterfs", needs=("modelled disk",))
+def slow_disk_slows_the_origin(t):
+    """A disk that writes slower than the origin sends: large objects are stored whole all the same, and who
+    joins late gets every byte. Squid reads from the origin no faster than the disk writes."""
+    disk = t.modelled_disk(400, "writeBandwidth=20")
+    squid = t.running(t.cache_dir("", "staging=2 persist=1", path=disk.path))
+    for number, how in enumerate(({}, {"chunked": 1})):
+        url = t.url(f"film{number}", size=60 * MB, **how)
+        first = squid.client.open(url)
+        begin = first.read(2 * MB)
+        second = squid.client.open(url)
+        for reply in finish_all([(first, begin), (second, b"")]):
+            reply.check()
+        assert t.origin.count(url) == 1, f"origin asked {t.origin.count(url)} times"
+        t.hit(squid, url)
+    assert squid.values().number("stores refused") == 0, squid.values().text
+    squid.restart()
+    t.hit(squid, url)

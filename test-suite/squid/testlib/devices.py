@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Loop devices and small file systems for tests; root only. Each is removed by close()."""
 
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 
 from .processes import give_to_squid, run
 
@@ -49,6 +51,24 @@ class Loop:
             _checked(tool("losetup"), "--detach", self.path)
             os.chown(self.path, self._owner.st_uid, self._owner.st_gid)
         self.path = None
+
+
+class ModelledDisk:
+    """A block device of the disk model (tools/diskmodel) with the speed that is asked for."""
+
+    def __init__(self, program, size, settings):
+        self._process = subprocess.Popen(
+            [program, "serve", "--until-eof", "--model=ssd", f"--size={size}", f"--set={settings}"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        line = self._process.stdout.readline()
+        assert line, f"{program} did not start"
+        self.path = json.loads(line)["device"]
+        give_to_squid(self.path)
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
 
 
 class TinyFileSystem:

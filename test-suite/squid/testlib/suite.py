@@ -12,13 +12,14 @@ import time
 import traceback
 
 from . import stores
-from .devices import Loop, TinyFileSystem, can_loop, tool
+from .devices import Loop, ModelledDisk, TinyFileSystem, can_loop, tool
 from .logs import bad_lines
 from .load import fetch_all
 from .origin import Origin
 from .processes import give_to_squid, run, wait_for
 from .squid import Squid
 
+DISKMODEL = pathlib.Path(__file__).resolve().parents[3] / "diskmodel"  # as make puts it
 CASES = []
 HITS = ("TCP_HIT", "TCP_MEM_HIT")
 NO_DNS = ("dns_nameservers 127.0.0.1",)
@@ -44,7 +45,7 @@ class Case:
 
 
 def case(only=stores.ALL, quick=False, needs=(), known=None):
-    """Registers a test. only: store types; needs: "loop" or programs;
+    """Registers a test. only: store types; needs: "loop", "modelled disk" or programs;
     known: {store: why this store fails the case}, for stores that are not ours."""
     def register(function):
         chosen = (only,) if isinstance(only, str) else tuple(only)
@@ -117,6 +118,10 @@ class Test:
         with open(path, "wb") as file:
             file.truncate(megabytes << 20)
         return self.closing(Loop(path))
+
+    def modelled_disk(self, megabytes, settings):
+        """A disk of tools/diskmodel; settings as its option --set takes them."""
+        return self.closing(ModelledDisk(DISKMODEL, megabytes << 20, settings))
 
     def tiny_file_system(self, megabytes):
         return self.closing(TinyFileSystem(self.dir / "tiny", megabytes))
@@ -214,7 +219,12 @@ def _backtrace(binary, core):
 def missing(entry):
     """Why a case cannot be run on this machine; None where it can."""
     for need in entry.needs:
-        reason = can_loop() if need == "loop" else None if tool(need) else f"{need} is not installed"
+        if need in ("loop", "modelled disk"):
+            reason = can_loop()
+            if not reason and need == "modelled disk" and not DISKMODEL.exists():
+                reason = "diskmodel is not built: make bench-programs"
+        else:
+            reason = None if tool(need) else f"{need} is not installed"
         if reason:
             return reason
     return None
