@@ -151,6 +151,31 @@ TEST(Locality, groupsWithHoles) {
     }
 }
 
+/// what a page borrows from another one is read without the other page
+TEST(Locality, guestsAreReadAlone) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(visit(t, 3));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    ASSERT_EQ(readsOfPage(t, 1), 1U);
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen()); // what was read is forgotten, and what was learned
+    t.settle();
+    for (uint64_t n = 0; n < pageObjects; ++n)
+        t.engine->note(requestFor(1, n, 5));
+    t.pass(60);
+    // page 2 embeds an object of page 1
+    t.engine->note(requestFor(2, 0, 6));
+    auto borrowed = requestFor(1, 4, 6);
+    borrowed.referer = requestFor(2, 1, 6).referer;
+    t.engine->note(borrowed);
+    const auto before = t.engine->stats();
+    EXPECT_TRUE(t.has(borrowed.key, contentOf(objectOf(1, 4))));
+    const auto after = t.engine->stats();
+    EXPECT_EQ(after.groupReads, before.groupReads);
+    EXPECT_EQ(after.counters.readFromDisk, before.counters.readFromDisk + 1);
+}
+
 /// stored before anything was known of them, the objects of a page lie apart
 TEST(Locality, aVisitThatTookManyReadsRegroups) {
     TestStore t(32 * MB);

@@ -310,3 +310,32 @@ TEST(Tracker, aCollocatedLeaderMayBecomeAPage) {
     w.visit(1, "http://a/p", {"http://a/2"});
     EXPECT_EQ(w.group("http://a/2"), (Names{"http://a/p", "http://a/1", "http://a/2"}));
 }
+
+/// an object of two pages is a guest where it is not at home
+TEST(Tracker, knowsGuests) {
+    World w;
+    const std::string a = "http://h/a", b = "http://h/b", both = "http://h/both.png";
+    w.visit(1, a, {"http://h/a1.png", both, "http://h/a2.png"});
+    std::vector<Key> company;
+    EXPECT_FALSE(w.tracker.isGuest(keyOf(both), company, 100)) << "at home";
+    EXPECT_FALSE(w.tracker.isGuest(keyOf("http://h/nothing"), company, 100));
+    w.visit(2, b, {"http://h/b1.png", both});
+    ASSERT_TRUE(w.tracker.isGuest(keyOf(both), company, 100));
+    EXPECT_EQ(company, (std::vector<Key>{keyOf(b), keyOf("http://h/b1.png"), keyOf(both)}));
+    EXPECT_NE(w.tracker.groupNumber(keyOf(a)), 0U);
+    EXPECT_EQ(w.tracker.groupNumber(keyOf(both)), w.tracker.groupNumber(keyOf(a)));
+    EXPECT_NE(w.tracker.groupNumber(keyOf(b)), w.tracker.groupNumber(keyOf(a)));
+    w.visit(3, a, {both});
+    EXPECT_FALSE(w.tracker.isGuest(keyOf(both), company, 100)) << "at home again";
+}
+
+TEST(Tracker, knowsWhatManyPagesShare) {
+    World w;
+    for (unsigned n = 0; n < 8; ++n) {
+        const auto page = "http://h/page" + std::to_string(n);
+        w.visit(1, page, {"http://h/logo.png", "http://h/own" + std::to_string(n) + ".png"});
+    }
+    EXPECT_TRUE(w.tracker.isShared(keyOf("http://h/logo.png")));
+    EXPECT_FALSE(w.tracker.isShared(keyOf("http://h/own3.png")));
+    EXPECT_FALSE(w.tracker.isShared(keyOf("http://h/page3")));
+}

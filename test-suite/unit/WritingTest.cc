@@ -217,7 +217,7 @@ TEST_F(WritingTest, evictorKeepsAReserve) {
         p.placed(c, c, 4096, 30000);
     EXPECT_EQ(p.allocator.available(), 0U);
     ASSERT_TRUE(turnUntil([&] { return p.allocator.available() >= p.allocator.reserve(); }));
-    EXPECT_GE(p.catalog.objects(), count - 2 * p.allocator.reserve() - Carrier::heldMost) << "not more than needed";
+    EXPECT_GE(p.catalog.objects(), count - 2 * p.allocator.reserve() - Carrier::evictingMost) << "not more than needed";
     EXPECT_GT(p.shared.counters.evictedClusters, 0U);
 }
 

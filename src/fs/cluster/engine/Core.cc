@@ -43,6 +43,14 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     writers.onComplete = [this](const StageNo s) { packer.noteComplete(s); };
     writers.makeRoom = [this] { evictor.poll(); };
     carrier.onComplete = writers.onComplete;
+    shared.companyOf = [this](const Key &key, std::vector<Key> &company) {
+        if (tracker.isGuest(key, company, groupMost))
+            return true;
+        if (!tracker.isShared(key))
+            return false;
+        tracker.groupOf(key, company, groupMost);
+        return true;
+    };
     packer.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
     device.setDepth(config.depth);
 }

@@ -104,6 +104,27 @@ ClusterFs::Catalog::runAround(const ClusterNo cluster, const uint32_t offset) co
     return run;
 }
 
+ClusterFs::Catalog::Run
+ClusterFs::Catalog::narrowed(const Run &run, const ClusterNo cluster, const uint32_t offset, const uint32_t bytes, const std::vector<Key> &objects) const
+{
+    Run result;
+    result.from = offset;
+    result.to = offset + bytes;
+    result.objects = 1;
+    for (const auto &key: objects) {
+        const auto slot = index.find(key);
+        if (slot == noSlot)
+            continue;
+        const auto &r = index[slot];
+        if (r.cluster != cluster || r.offset() < run.from || r.offset() >= run.to || r.offset() == offset)
+            continue;
+        ++result.objects;
+        result.from = std::min(result.from, r.offset());
+        result.to = std::max(result.to, r.offset() + ExtentBytes(payloadBytes(slot)));
+    }
+    return result;
+}
+
 /// an object leaves staging, for the device or for good
 void
 ClusterFs::Catalog::dropStaged(const StageNo stage)

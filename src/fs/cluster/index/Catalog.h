@@ -55,6 +55,9 @@ public:
     /// The group around an extent, as far as it is in that cluster.
     /// \param offset of the extent
     Run runAround(ClusterNo, uint32_t offset) const;
+    /// What of a run spans an extent and those of the objects that are in the run.
+    /// \param bytes of the extent
+    Run narrowed(const Run &, ClusterNo, uint32_t offset, uint32_t bytes, const std::vector<Key> &objects) const;
 
     /// Adds a record found on the device at start; see Index::insert for the key.
     SlotNo addFound(uint32_t bucket, uint32_t tag, const Key *, const Record &like, uint32_t payload);

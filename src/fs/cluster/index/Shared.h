@@ -76,6 +76,9 @@ struct Shared {
     Catalog catalog;
     Counters counters;
     Health health;
+    /// Whether an object is wanted with others than those that it was packed
+    /// with, as what several pages share; names the others.
+    std::function<bool(const Key &, std::vector<Key> &)> companyOf;
     std::vector<Key> readKeys; ///< objects just read from the device for callers; emptied by each poll()
     static constexpr size_t readKeysMost = 1024;
     std::deque<std::function<void()>> later; ///< to be called at the next poll()

@@ -179,6 +179,44 @@ ClusterFs::Groups::homeOf(const uint32_t object) const
     return m ? memberships_[m].group : nothing;
 }
 
+bool
+ClusterFs::Groups::isGuest(const Key &key, std::vector<Key> &company, const size_t most) const
+{
+    const auto object = objects_.find(key);
+    auto m = object ? objects_[object].memberships : nothing;
+    while (m && !(memberships_[m].candidate && alive(m)))
+        m = memberships_[m].nextOfObject;
+    if (!m)
+        return false;
+    const auto group = memberships_[m].group;
+    company.clear();
+    if (const auto leader = leaderOf(group))
+        company.push_back(objects_[leader].name);
+    for (auto other = groups_[group].first; other && company.size() < most; other = memberships_[other].nextInGroup) {
+        if (alive(other))
+            company.push_back(objects_[memberships_[other].object].name);
+    }
+    return true;
+}
+
+uint64_t
+ClusterFs::Groups::numberFor(const Key &key) const
+{
+    const auto object = objects_.find(key);
+    if (!object)
+        return 0;
+    const auto group = objects_[object].leads ? objects_[object].leads : homeOf(object);
+    return group ? groups_[group].name : 0;
+}
+
+bool
+ClusterFs::Groups::isShared(const Key &key) const
+{
+    const auto object = objects_.find(key);
+    const auto home = object ? homeOf(object) : nothing;
+    return home && groups_[home].kind == GroupKind::site;
+}
+
 void
 ClusterFs::Groups::list(const Key &key, std::vector<Key> &out, const size_t most) const
 {

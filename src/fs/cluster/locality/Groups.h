@@ -102,6 +102,15 @@ public:
                 visitor(memberships_[m].group);
     }
 
+    /// \see Tracker::groupNumber()
+    uint64_t numberFor(const Key &) const;
+
+    /// \see Tracker::isShared()
+    bool isShared(const Key &) const;
+
+    /// \see Tracker::isGuest()
+    bool isGuest(const Key &, std::vector<Key> &company, size_t most) const;
+
     /// \see Tracker::groupOf()
     void list(const Key &, std::vector<Key> &out, size_t most) const;
 

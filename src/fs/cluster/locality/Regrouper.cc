@@ -4,12 +4,14 @@
 #include "fs/cluster/locality/Regrouper.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace ClusterFs {
 namespace {
 constexpr size_t groupMost = 512; ///< objects of a group that are looked at
-constexpr uint64_t lookMicros = 200000; ///< between looks at the visits
-constexpr unsigned budgetShare = 10; ///< of the bytes packed, one part may be for regrouping
+constexpr uint64_t lookMicros = 100000; ///< between looks at the visits
+constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
+constexpr unsigned budgetShare = 8; ///< of the bytes that were stored, one part may be written again
 } // namespace
 } // namespace ClusterFs
 
@@ -24,19 +26,21 @@ ClusterFs::Regrouper::Regrouper(Shared &shared, const Tracker &tracker, ReadCach
 void
 ClusterFs::Regrouper::noteRead(const Key &key)
 {
-    group_.clear();
-    tracker_.groupOf(key, group_, groupMost);
-    if (group_.size() < 2)
+    const auto group = tracker_.groupNumber(key);
+    if (!group)
         return;
-    const auto found = visits_.find(group_.front());
-    if (found != visits_.end()) {
-        ++found->second.reads;
-    } else if (visits_.size() < visitsMost) {
+    const auto now = shared_.clock.micros();
+    auto found = visits_.find(group);
+    if (found == visits_.end()) {
+        if (visits_.size() >= visitsMost)
+            return;
         Visit visit;
-        visit.reads = 1;
-        visit.since = shared_.clock.micros();
-        visits_.emplace(group_.front(), visit);
+        visit.since = now;
+        found = visits_.emplace(group, visit).first;
     }
+    found->second.member = key;
+    found->second.last = now;
+    ++found->second.reads;
 }
 
 void
@@ -47,20 +51,30 @@ ClusterFs::Regrouper::poll()
         return;
     nextLook_ = now + lookMicros;
     for (auto at = visits_.begin(); at != visits_.end();) {
-        if (now - at->second.since < visitMicros) {
+        const auto &visit = at->second;
+        const bool over = now - visit.since >= visitMicros || now - visit.last >= idleMicros;
+        if (visit.gathering || !over || (visit.reads > 1 && !finish(at)))
             ++at;
-            continue;
-        }
-        if (at->second.reads > 1 && !regroup(at->first))
-            return; // no room now: later
-        at = visits_.erase(at);
+        else
+            at = visits_.erase(at);
     }
 }
 
-/// finds the members that could be moved now
+bool
+ClusterFs::Regrouper::affordable(const uint64_t bytes) const
+{
+    const auto &counters = shared_.counters;
+    const auto stored = shared_.catalog.liveBytes() + counters.packedBytes;
+    return bytes <= shared_.geometry.clusterBytes &&
+           (counters.regroupedBytes + bytes) * budgetShare <= stored &&
+           bytes + bytes / 4 <= shared_.catalog.staging.bytesFree() / 4; // staging is for what is new
+}
+
+/// finds the members that could be moved
+/// \param missingToo those that are not in memory now, as well
 /// \returns their bytes
 uint64_t
-ClusterFs::Regrouper::collect(const std::vector<Key> &group, std::unordered_map<ClusterNo, Source> &sources) const
+ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingToo, Sources &sources) const
 {
     const auto &catalog = shared_.catalog;
     uint64_t bytes = 0;
@@ -72,39 +86,94 @@ ClusterFs::Regrouper::collect(const std::vector<Key> &group, std::unordered_map<
         if (r.staged() || r.parted())
             continue;
         const auto &c = catalog.clusters[r.cluster];
+        if (c.state != ClusterState::packed || carrier_.holds(r.cluster))
+            continue;
         const auto payload = catalog.payloadBytes(slot);
-        if (c.state != ClusterState::packed || carrier_.holds(r.cluster) ||
-                !cache_.find(r.cluster, c.sequence, r.offset(), Catalog::ExtentBytes(payload)))
+        const auto extent = Catalog::ExtentBytes(payload);
+        const bool here = bool(cache_.find(r.cluster, c.sequence, r.offset(), extent));
+        if (!here && !missingToo)
             continue;
         auto &source = sources[r.cluster];
         source.sequence = c.sequence;
         source.objects.push_back({slot, r.tag, r.offset(), payload});
+        source.from = std::min(source.from, r.offset());
+        source.to = std::max(source.to, r.offset() + extent);
+        source.missing = source.missing || !here;
         bytes += payload;
     }
     return bytes;
 }
 
-/// \returns false when it should be tried again later
+/// \returns false when the visit is to be looked at once more
 bool
-ClusterFs::Regrouper::regroup(const Key &leader)
+ClusterFs::Regrouper::finish(const Visits::iterator at)
 {
+    const bool common = tracker_.isShared(at->second.member);
     group_.clear();
-    tracker_.groupOf(leader, group_, groupMost);
-    std::unordered_map<ClusterNo, Source> sources;
-    const auto bytes = collect(group_, sources);
-    auto &counters = shared_.counters;
-    if (sources.size() < 2 || bytes > shared_.geometry.clusterBytes ||
-            (counters.regroupedBytes + bytes) * budgetShare > counters.packedBytes + shared_.geometry.clusterBytes)
+    tracker_.groupOf(at->second.member, group_, groupMost);
+    Sources sources;
+    const auto bytes = collect(group_, common, sources);
+    if (sources.size() < 2 || !affordable(bytes))
         return true;
-    if (bytes + bytes / 4 > shared_.catalog.staging.bytesFree() / 4)
-        return true; // staging is for what is new
-    if (carrier_.held() + sources.size() > Carrier::heldMost / 2)
-        return carrier_.held() == 0; // too many places even for all of it
-    ++counters.regroupedGroups;
-    for (const auto &source: sources) {
-        carrier_.hold(source.first, false);
-        counters.regroupedBytes += carrier_.carry(source.first, source.second.sequence, source.second.objects);
-        counters.regroupedObjects += source.second.objects.size();
+    const auto most = std::min<size_t>(heldMost, shared_.geometry.clusterCount / 8);
+    if (carrier_.held() + sources.size() > most)
+        return sources.size() > most; // too many places at any time
+    if (common && gather(at->first, sources)) {
+        at->second.gathering = true;
+        return false;
     }
+    move(sources);
     return true;
+}
+
+/// reads what is missing, in the background
+/// \returns whether anything is
+bool
+ClusterFs::Regrouper::gather(const uint64_t group, const Sources &sources)
+{
+    if (gathering_ >= gatheringMost)
+        return false; // then without
+    const auto pending = std::make_shared<unsigned>(0);
+    for (const auto &item: sources) {
+        const auto &source = item.second;
+        if (!source.missing)
+            continue;
+        ++*pending;
+        const auto alive = shared_.alive;
+        cache_.load(item.first, source.sequence, source.from, source.to - source.from, item.first, IoClass::background,
+        [this, alive, group, pending](Status) {
+            if (*alive && !--*pending)
+                gathered(group);
+        });
+    }
+    gathering_ += *pending > 0;
+    return *pending > 0;
+}
+
+void
+ClusterFs::Regrouper::gathered(const uint64_t group)
+{
+    --gathering_;
+    const auto found = visits_.find(group);
+    if (found == visits_.end())
+        return;
+    group_.clear();
+    tracker_.groupOf(found->second.member, group_, groupMost);
+    visits_.erase(found);
+    Sources sources;
+    const auto bytes = collect(group_, false, sources);
+    if (sources.size() > 1 && affordable(bytes) && carrier_.held() + sources.size() <= heldMost)
+        move(sources);
+}
+
+void
+ClusterFs::Regrouper::move(Sources &sources)
+{
+    auto &counters = shared_.counters;
+    ++counters.regroupedGroups;
+    for (auto &item: sources) {
+        carrier_.hold(item.first, false);
+        counters.regroupedBytes += carrier_.carry(item.first, item.second.sequence, item.second.objects);
+        counters.regroupedObjects += item.second.objects.size();
+    }
 }

@@ -15,7 +15,8 @@ namespace ClusterFs {
 
 /// A visit of a page that took several reads has brought the page's objects
 /// into memory: they are staged again then, so that they get packed side by
-/// side. Within a budget of bytes written.
+/// side. What the pages of a site share is never wanted all at once; the rest
+/// of that is read first. Within a budget of bytes written.
 class Regrouper
 {
 public:
@@ -28,29 +29,44 @@ public:
     void poll();
 
     static constexpr size_t visitsMost = 256; ///< visits watched at a time
-    static constexpr uint64_t visitMicros = 3000000; ///< how long a visit lasts
+    static constexpr uint64_t visitMicros = 3000000; ///< how long a visit lasts at most
+    static constexpr size_t heldMost = 64; ///< clusters that objects are being moved from at a time
+    static constexpr unsigned gatheringMost = 4; ///< groups whose missing objects are being read
 
 private:
     struct Visit {
+        Key member; ///< one of the group
         unsigned reads = 0;
         uint64_t since = 0; ///< Clock::micros()
+        uint64_t last = 0; ///< of the last read
+        bool gathering = false; ///< waits for what is missing
     };
+    using Visits = std::unordered_map<uint64_t, Visit>;
     /// what can be moved from one cluster
     struct Source {
         Sequence sequence = 0;
         std::vector<Carrier::Wanted> objects;
+        uint32_t from = 0xffffffffU; ///< of these objects
+        uint32_t to = 0;
+        bool missing = false; ///< some are not in memory
     };
+    using Sources = std::unordered_map<ClusterNo, Source>;
 
-    bool regroup(const Key &leader);
-    uint64_t collect(const std::vector<Key> &group, std::unordered_map<ClusterNo, Source> &) const;
+    bool finish(Visits::iterator);
+    bool gather(uint64_t group, const Sources &);
+    void gathered(uint64_t group);
+    void move(Sources &);
+    uint64_t collect(const std::vector<Key> &group, bool missingToo, Sources &) const;
+    bool affordable(uint64_t bytes) const;
 
     Shared &shared_;
     const Tracker &tracker_;
     ReadCache &cache_;
     Carrier &carrier_;
-    std::unordered_map<Key, Visit, KeyHash> visits_; ///< by the first object of the group
+    Visits visits_; ///< by the group's number
     std::vector<Key> group_; ///< used while a call lasts
     uint64_t nextLook_ = 0; ///< Clock::micros()
+    unsigned gathering_ = 0; ///< groups
 };
 
 } // namespace ClusterFs

@@ -44,6 +44,20 @@ public:
     /// \param most keys at most
     void groupOf(const Key &object, std::vector<Key> &out, size_t most) const { groups_.list(object, out, most); }
 
+    /// \returns the number of the group that groupOf() would list, 0 when there is none
+    uint64_t groupNumber(const Key &object) const { return groups_.numberFor(object); }
+
+    /// whether an object belongs to no page in particular, since many share it
+    bool isShared(const Key &object) const { return groups_.isShared(object); }
+
+    /// Whether an object was fetched last as a guest: with another group than the
+    /// one that it is at home in, and most likely lies on the device with.
+    /// \param company receives the members of that group, guests included
+    /// \param most keys at most
+    bool isGuest(const Key &object, std::vector<Key> &company, size_t most) const {
+        return groups_.isGuest(object, company, most);
+    }
+
     /// Hummingbird's call: from now on the members are at home with the leader,
     /// whatever is learned, until room is needed for others. Keys beyond
     /// Groups::mostMembers are ignored.

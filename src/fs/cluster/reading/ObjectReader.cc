@@ -280,12 +280,24 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
         if (piece.part)
             readAhead(piece);
     } else {
-        const auto run = shared_.catalog.runAround(piece.cluster, piece.start);
+        const auto run = groupAround(piece);
         const auto loading = cache_.loadWithGroup(piece.cluster, piece.sequence, piece.start, piece.bytes, run, arrived);
         alone_ = loading == ReadCache::Loading::alone;
         if (loading != ReadCache::Loading::joined && shared_.readKeys.size() < Shared::readKeysMost)
             shared_.readKeys.push_back(key_);
     }
+}
+
+/// the extents that may be worth reading with one
+ClusterFs::Catalog::Run
+ClusterFs::ObjectReader::groupAround(const Piece &piece) const
+{
+    const auto run = shared_.catalog.runAround(piece.cluster, piece.start);
+    std::vector<Key> company;
+    if (run.objects < 2 || !shared_.companyOf || !shared_.companyOf(key_, company))
+        return run;
+    const auto wanted = shared_.catalog.narrowed(run, piece.cluster, piece.start, piece.bytes, company);
+    return wanted.objects * 2 >= run.objects ? run : wanted;
 }
 
 void

@@ -57,6 +57,7 @@ private:
     void failed(const Piece &, Status);
     uint32_t headBytes() const;
     ClusterNo firstPart();
+    Catalog::Run groupAround(const Piece &) const;
     void readAhead(const Piece &);
     void count(uint64_t Counters::*);
 

@@ -124,7 +124,7 @@ ClusterFs::Carrier::settled(const ClusterNo c)
 bool
 ClusterFs::Carrier::wantsFlush(const bool urgent) const
 {
-    return settled_.size() >= heldMost / 2 || (!settled_.empty() && urgent);
+    return settled_.size() >= evictingMost / 2 || (!settled_.empty() && urgent);
 }
 
 std::vector<ClusterFs::ClusterNo>

@@ -35,7 +35,7 @@ public:
     /// \returns bytes staged
     uint64_t carry(ClusterNo, Sequence, const std::vector<Wanted> &);
 
-    bool full() const { return held_.size() >= heldMost; } ///< no more should be held
+    bool full() const { return evicting() >= evictingMost; } ///< no more should be evicted by way of us
     size_t held() const { return held_.size(); }
     size_t evicting() const; ///< held clusters that are to go
 
@@ -50,7 +50,7 @@ public:
     /// a flush that began after takeSettled() is done
     void flushed(const std::vector<ClusterNo> &);
 
-    static constexpr unsigned heldMost = 8; ///< clusters
+    static constexpr unsigned evictingMost = 8; ///< clusters
 
 private:
     struct Held {
