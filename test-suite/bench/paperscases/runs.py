@@ -6,6 +6,7 @@ import functools
 import shutil
 import subprocess
 import sys
+import time
 
 from benchlib import cgroup, papers, papers_plan, papers_tables
 from benchlib.errors import BenchError
@@ -100,6 +101,23 @@ def case_tables(context):
         assert all(isinstance(cell, str) for row in table["rows"] for cell in row), table
         Table(table["title"], table["columns"], table["rows"], table["note"]).markdown()
     assert any("Scale, damelo" in line for line in result["text"]), result["text"]
+
+
+def case_interrupted_run_leaves_nothing(context):
+    """SIGTERM in the middle of a run."""
+    need_root()
+    script = papers.TREE / "tools" / "bench" / "papers" / "run.py"
+    command = [sys.executable, str(script), "hummingbird", "--scale", "tiny", "--stores", "ext4", "--on", str(context.folder / "disk"),
+               "--programs", str(context.programs)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        end = time.monotonic() + 30
+        while not any("mount" in name for name in leftovers(process.pid)) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert leftovers(process.pid), "the run did not start"
+        process.terminate()
+        said = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 130 and "SIGTERM" in said[1] and "Traceback" not in said[1], (process.returncode, said)
+    assert not leftovers(process.pid), leftovers(process.pid)
 
 
 def case_command(context):

@@ -20,21 +20,23 @@ def cases_of(module):
     return [value for name, value in vars(module).items() if name.startswith("case_")]
 
 
-def leftovers():
-    """Loop devices, mounts and cgroups that the papers' runs may have made."""
+def leftovers(pid=os.getpid()):
+    """Loop devices, mounts and cgroups that the runs of a process have made; other benchmarks may be running."""
     found = set()
-    for folder in pathlib.Path("/sys/block").glob("loop*/loop/backing_file"):
+    loops = []
+    for path in pathlib.Path("/sys/block").glob("loop*/loop/backing_file"):
         try:
-            backing = folder.read_text().strip()
+            backing = path.read_text().strip()
         except OSError:
             continue
-        if "papers-tests-" in backing or "bench-papers-" in backing:
-            found.add(f"{folder.parts[3]} of {backing}")
+        if "/papers-tests-" in backing:
+            loops.append(f"/dev/{path.parts[3]}")
+            found.add(f"{loops[-1]} of {backing}")
     for line in pathlib.Path("/proc/mounts").read_text().splitlines():
-        if "papers-tests-" in line or "bench-papers-" in line:
+        if line.split()[0] in loops:
             found.add(f"mount {line.split()[1]}")
     for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/memory"):
-        found |= {str(path) for path in pathlib.Path(root).glob("clusterfs-bench-*-papers-*")}
+        found |= {str(path) for path in pathlib.Path(root).glob(f"clusterfs-bench-{pid}-*")}
     return found
 
 

@@ -8,8 +8,8 @@ from .papers_run import Case
 
 #: the engine's settings in all experiments that do not vary them
 CLUSTER = ("cluster-size=256",)
-#: Damelo's frame sizes in KB, and the engine's usual cluster
-CLUSTERS = (16, 32, 64, 128, 256, 1024)
+#: Damelo's frame sizes in KB
+CLUSTERS = (16, 32, 64, 128, 256)
 ORDERINGS = ("sequential", "random", "zipf-1:8", "zipf-1:4", "zipf-3:8")
 STAGES = ("create", "read", "delete")
 #: what the ISP's log had
@@ -27,7 +27,7 @@ class Scale:
     sync: bool                   # whether ext4 is measured with sync, too
     cfs: int                     # operations are divided by this
     damelo: int                  # objects, disk and memory are divided by this
-    damelo_reads: int
+    damelo_reads: int            # 0 = as many as objects
     clusters: tuple
     orderings: tuple
     tfs_urls: int
@@ -40,14 +40,16 @@ SCALES = {
     "full": Scale(hummingbird=16, measured=2100, sync=True,
                   tables={"2": ((4, 256), (4, 1024), (8, 256), (8, 1024)), "3": ((4, 256), (4, 1024), (8, 256), (8, 1024)),
                           "5": ((4, 256), (8, 256))},
-                  cfs=1, damelo=16, damelo_reads=1600, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
+                  cfs=1, damelo=16, damelo_reads=4096, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
                   tfs_measured=3000, bandwidth=(("hdd", 192), ("ssd", 512))),
-    "quick": Scale(hummingbird=64, measured=600, sync=True, tables={"2": ((8, 1024),)}, cfs=10, damelo=16, damelo_reads=500,
-                   clusters=(64,), orderings=("zipf-1:8",), tfs_urls=8192, tfs_measured=700, bandwidth=(("ssd", 192),)),
+    "quick": Scale(hummingbird=64, measured=600, sync=True, tables={"2": ((8, 1024),)}, cfs=10, damelo=16, damelo_reads=2500,
+                   clusters=(64,), orderings=("zipf-1:8",), tfs_urls=16384, tfs_measured=700, bandwidth=(("ssd", 192),)),
     "tiny": Scale(hummingbird=1024, measured=300, sync=True, tables={"2": ((64, 4096),), "5": ((64, 4096),)}, cfs=100,
                   damelo=512, damelo_reads=100, clusters=(16, 64), orderings=("sequential", "zipf-3:8"), tfs_urls=500,
                   tfs_measured=200, bandwidth=(("fast", 16),), model="fast"),
 }
+#: MB that hold CFS's objects as files of a block each, with their inodes
+CFS_MEMORY = 640
 EXPERIMENTS = ("hummingbird", "cfs", "damelo", "tfs", "bandwidth")
 
 
@@ -73,18 +75,18 @@ def _cfs(scale):
     objects = 50000 // scale.cfs
     for label, cold in (("in memory", ()), ("cold", ("--cold",))):
         for store in ("engine", "ext4"):
-            yield Case("cfs", store, max(64, 1024 // scale.cfs), max(8, 256 // scale.cfs),
-                       ("--objects", objects, *cold), CLUSTER, measured=STAGES, model=scale.model, label=label,
+            yield Case("cfs", store, max(64, 1024 // scale.cfs), max(8, CFS_MEMORY // scale.cfs),
+                       ("--objects", objects, "--hints", "off", *cold), CLUSTER, measured=STAGES, model=scale.model, label=label,
                        scale=f"1/{scale.cfs} of the operations" if scale.cfs > 1 else "1")
     for store in ("engine", "ext4"):
-        yield Case("cfs-day", store, max(64, 512 // scale.cfs), max(4, 32 // scale.cfs),
+        yield Case("cfs-day", store, max(64, 512 // scale.cfs), max(8, 32 // scale.cfs),
                    ("--requests", 18000 // scale.cfs), CLUSTER, measured=("trace",), model=scale.model, label="a day",
                    scale=f"1/{scale.cfs} of the requests" if scale.cfs > 1 else "1")
 
 
 def _damelo(scale):
     objects, memory, disk = 131072 // scale.damelo, max(4, 128 // scale.damelo), max(64, 2048 // scale.damelo)
-    text = f"1/{scale.damelo} of the objects, memory and disk; the first {scale.damelo_reads} reads"
+    text = f"1/{scale.damelo} of the objects, memory and disk" + (f"; the first {scale.damelo_reads} reads" if scale.damelo_reads else "")
     for ordering in scale.orderings:
         # the paper's ext2 was a little better with 4; a disk with command queueing is better with 16
         options = ("--objects", objects, "--reads", scale.damelo_reads, "--ordering", ordering, "--threads", 16)
@@ -100,8 +102,9 @@ def _tfs(scale):
     requests = scale.tfs_measured * 3
     options = ("--urls", scale.tfs_urls, "--requests", requests, "--measure", 333)
     for store in ("engine", "ext4"):
-        yield Case("tfs", store, max(64, scale.tfs_urls * 16384 >> 20), memory, options, CLUSTER, model=scale.model,
-                   label="server", scale=f"{scale.tfs_urls} URLs, {scale.tfs_measured} requests measured")
+        # hardly anything is written, so that nearly all of the memory can be read cache
+        yield Case("tfs", store, max(64, scale.tfs_urls * 16384 >> 20), memory, options, CLUSTER + ("staging=2",),
+                   model=scale.model, label="server", scale=f"{scale.tfs_urls} URLs, {scale.tfs_measured} requests measured")
 
 
 def _bandwidth(scale):

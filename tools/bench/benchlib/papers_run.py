@@ -23,8 +23,13 @@ MB = 1 << 20
 TIMEOUT = 3600
 #: page cache that a file system cannot do without
 LEAST_MB = 2
-#: beside what the program asks for: its page tables and stacks
-SLACK_MB = 1
+#: beside what the program asks for: its page tables and stacks. More is tried when a run was killed at its limit,
+#: because dirty and journaled pages could not be given back fast enough
+SLACK_MB = (1, 4, 12)
+
+
+class MemoryExhausted(BenchError):
+    """The run was killed at its memory limit. Another try with more slack may do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,13 +85,13 @@ class _Group(Cgroup):
 class PapersRun:
     """disk: a Disk (disk.py), whose models are switched; programs: the folder of bench-papers."""
 
-    def __init__(self, case, disk, folder, programs=TREE, seed=1, extra=()):
-        """extra: options of bench-papers that do not belong to the case, such as a trace."""
+    def __init__(self, case, disk, folder, programs=TREE, seed=1, extra=(), slack_mb=SLACK_MB[0]):
+        """extra: options of bench-papers that do not belong to the case, such as a trace. slack_mb: of the memory limit."""
         self._case, self._disk, self._folder = case, disk, pathlib.Path(folder)
         self._program, self._seed, self._extra = program("bench-papers", programs), seed, list(extra)
         self._place = self._group = None
         self._before, self._disks = {}, {}
-        self._base = self._limit = 0  # bytes
+        self._base, self._limit, self._slack = 0, 0, slack_mb * MB  # bytes
         self._grown = None
 
     def run(self):
@@ -103,7 +108,7 @@ class PapersRun:
         for phase in result["phases"]:
             phase["disk"] = self._disks.get(phase["name"])
         settings = [f"{name}={value}" for name, value in (result["storeFigures"].get("engine") or {}).items()]
-        return {"case": dataclasses.asdict(self._case), "limited": limited, "memoryGrown": self._grown,
+        return {"case": dataclasses.asdict(self._case), "limited": limited, "memoryGrown": self._grown, "slack": self._slack,
                 "storeSettings": self._place.settings() + settings, **result}
 
     def _page_cache(self):
@@ -136,8 +141,9 @@ class PapersRun:
             errors.seek(0)
             said = errors.read().strip()[-800:]
         if process.returncode != 0 or not out.exists():
-            killed = f"; {self._group.killed()} processes were killed at the memory limit" if self._group and self._group.killed() else ""
-            raise BenchError(f"{' '.join(command)} ended with {process.returncode}{killed}: {said}")
+            if self._group and self._group.killed():
+                raise MemoryExhausted(f"{' '.join(command)} was killed at the memory limit of {self._limit >> 20} MB")
+            raise BenchError(f"{' '.join(command)} ended with {process.returncode}: {said}")
         return {**json.loads(out.read_text()), "command": command}
 
     def _attend(self, process):
@@ -154,7 +160,7 @@ class PapersRun:
         """The program has all its tables. What comes from now on is for objects."""
         if self._group:
             self._base = self._group.memory()["used"]
-            self._limit = self._base + int(rest) + SLACK_MB * MB
+            self._limit = self._base + int(rest) + self._slack
 
     def _begin(self, phase):
         if phase in self._case.measured:

@@ -100,7 +100,9 @@ ReadLoop::advance(Reading &slot)
     while (slot.at < size_) {
         const auto n = slot.reader->copy(slot.at, buffer_.data(), buffer_.size());
         uint32_t version = 0;
-        if (n == 0 || slot.failed || (n > 0 && !content_.check(slot.id, size_, slot.at, buffer_.data(), static_cast<size_t>(n), version))) {
+        const auto length = n > 0 ? static_cast<size_t>(n) : 0;
+        const bool right = n < 0 || (n > 0 && content_.check(slot.id, size_, slot.at, buffer_.data(), length, version));
+        if (slot.failed || !right) {
             finish(slot, false);
             return true;
         }

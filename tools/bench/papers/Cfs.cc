@@ -61,7 +61,9 @@ run(const Options &options, Json &json)
         throw UsageError("this experiment has one thread, as the paper's");
     Bench bench(options, objects, size);
     bench.ready();
-    inOrder(bench, "create", objects, [&](const uint32_t id, Samples &samples) { (void)bench.create(itemOf(id, size), Hint(), samples); });
+    inOrder(bench, "create", objects, [&](const uint32_t id, Samples &samples) {
+        (void)bench.create(itemOf(id, size), Hint(), samples);
+    });
     if (options.flag("cold"))
         bench.dropMemory();
     inOrder(bench, "read", objects, [&](const uint32_t id, Samples &samples) {

@@ -68,14 +68,14 @@ std::unique_ptr<EngineStore>
 EngineStore::Open(const StoreOrder &order, const Content &content, std::string &error)
 {
     std::unique_ptr<EngineStore> store(new EngineStore(order, content));
-    if (!store->format(error) || !store->start(error))
+    if (!store->plan(error) || !store->start(error))
         return nullptr;
     return store;
 }
 
-/// divides the memory and empties the device
+/// divides the memory; whether the device may be had
 bool
-EngineStore::format(std::string &error)
+EngineStore::plan(std::string &error)
 {
     config_.list = false;
     config_.objectKb = static_cast<uint32_t>(std::min<uint64_t>(16384, std::max<uint64_t>(1, order_.meanBytes / 1024)));

@@ -47,7 +47,7 @@ private:
 
     EngineStore(const StoreOrder &, const Content &);
 
-    bool format(std::string &error);
+    bool plan(std::string &error);
     bool start(std::string &error);
     bool openEngine(std::string &error);
     void turn(Lock &);

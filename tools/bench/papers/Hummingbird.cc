@@ -78,7 +78,8 @@ void
 Proxy::phase(const std::string &name, const size_t from, const size_t to, std::vector<Seen> &seen)
 {
     next_ = from;
-    bench_.phase(name, static_cast<unsigned>(seen.size()), [&](const unsigned thread) { work(to, seen[thread]); }, [&](Json &json) {
+    const auto threads = static_cast<unsigned>(seen.size());
+    bench_.phase(name, threads, [&](const unsigned thread) { work(to, seen[thread]); }, [&](Json &json) {
         Seen all;
         for (const auto &s: seen)
             all.add(s);

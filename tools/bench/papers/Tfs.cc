@@ -57,7 +57,8 @@ void
 Server::phase(const std::string &name, const size_t from, const size_t to, std::vector<Samples> &reads, std::vector<Samples> &writes)
 {
     next_ = from;
-    bench_.phase(name, static_cast<unsigned>(reads.size()), [&](const unsigned t) { work(to, reads[t], writes[t]); }, [&](Json &json) {
+    const auto threads = static_cast<unsigned>(reads.size());
+    bench_.phase(name, threads, [&](const unsigned t) { work(to, reads[t], writes[t]); }, [&](Json &json) {
         Samples allReads;
         Samples allWrites;
         for (const auto &r: reads)
