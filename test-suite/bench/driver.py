@@ -110,6 +110,13 @@ def missing_programs(context):
 
 
 @case
+def bad_trace(context):
+    trace = context.folder / "bad.tsv"
+    trace.write_text("this is\nnot a trace\n")
+    context.refused("tiny", *context.options("trace"), "--trace", trace, words=["bad.tsv"])
+
+
+@case
 def missing_root(context):
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         copy = pathlib.Path(folder) / "copy"

@@ -12,11 +12,11 @@ import subprocess
 
 from . import cgroup, others, stores
 from .errors import BenchError
-from .load import TREE
+from .load import TREE, Client
 from .plans import MB, OTHER_PROXIES
 from .processes import port_problem, tool
 
-PROGRAMS = ("diskmodel", "bench-origin", "bench-client")
+PROGRAMS = ("diskmodel", "bench-origin", "bench-client", "bench-load")
 #: of /dev/shm, for the disks of all parts but papers, and for the largest of those of part restart
 SHM_MB = {"tiny": 700, "quick": 2500, "full": 6000}
 MEMORY_MB = {"tiny": 1000, "quick": 3500, "full": 9000}
@@ -105,6 +105,23 @@ def _programs(setup, names):
     return out
 
 
+def _experiments(setup, scale, parts):
+    """What the parts papers and polygraph need beside."""
+    kinds, out = {part.kind for part in parts}, []
+    if "papers" in kinds:
+        from . import papers, papers_plan  # pylint: disable=import-outside-toplevel -- only here
+        out += papers.missing(papers_plan.cases(scale, xfs=bool(tool("mkfs.xfs"))))
+        if not (setup.programs / "bench-papers").exists():
+            out.append(f"{setup.programs / 'bench-papers'} is not there: run make bench-programs")
+    if "polygraph" in kinds:
+        from . import polygraph  # pylint: disable=import-outside-toplevel -- only here
+        try:
+            polygraph.Installation(setup.polygraph)
+        except BenchError as error:
+            out.append(str(error))
+    return out
+
+
 def _space(scale):
     out = []
     try:
@@ -120,6 +137,21 @@ def _space(scale):
     return out
 
 
+def _trace(setup):
+    """The load generator judges a trace; it says what is wrong with it."""
+    if not setup.trace:
+        return []
+    if not setup.trace.is_file():
+        return [f"--trace {setup.trace}: there is no such file"]
+    if not (setup.programs / "bench-client").exists():
+        return []
+    try:
+        Client("pages", ("--trace", str(setup.trace)), 0, 0, ".", setup.programs).describe()
+    except BenchError as error:
+        return [str(error)]
+    return []
+
+
 def _matplotlib():
     if importlib.util.find_spec("matplotlib"):
         return []
@@ -129,13 +161,13 @@ def _matplotlib():
 def check(setup, scale, parts):
     """A BenchError with everything that is missing, before anything was started."""
     names = sorted({store for part in parts for store in part.stores})
-    problems = _root() + _devices() + _programs(setup, names) + _space(scale) + _matplotlib()
+    problems = (_root() + _devices() + _programs(setup, names) + _experiments(setup, scale, parts) + _space(scale)
+                + _matplotlib())
     if not problems:
         problems = [problem for problem in [cgroup.problem()] if problem]
     most = max([len(part.stores) if part.kind == "hits" else 1 for part in parts], default=1)
     ports = [(setup.origin_port, "--origin-port")] + [(setup.port + n, "--port") for n in range(most)]
     problems += [problem for port, option in ports if (problem := port_problem(port, option))]
-    if setup.trace and not setup.trace.is_file():
-        problems.append(f"--trace {setup.trace}: there is no such file")
+    problems += _trace(setup)
     if problems:
         raise BenchError("cannot measure here:\n" + "\n".join(f"  - {problem}" for problem in problems))

@@ -10,8 +10,8 @@ MB = 1 << 20
 #: what Squid without any cache needs (the null store under load takes 20 MB), added to each memory limit so that
 #: "memory is a seventh of the cache" speaks of memory that a cache can use
 PROGRAM_MB = 24
-#: and the least of that: rock's four processes do not fit into less
-LEAST_MEMORY_MB = 40
+#: and the least of that: rock's four processes, and clusterfs's buffers beside its read cache, take most of less
+LEAST_MEMORY_MB = 64
 SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
 BOUNDS = ("null", "memory")
 OTHER_PROXIES = ("ats", "varnish", "nginx")
@@ -71,7 +71,7 @@ def singles(count, *more):
 
 #: a page has an object replaced at every other visit, so that there are misses to be timed
 CHANGES = ("--change", "0.5")
-HDD_LADDER = (1.0, 2.0, 8.0, 16.0, 32.0)
+HDD_LADDER = (1.0, 2.0, 6.0, 12.0, 24.0)
 SSD_LADDER = (10.0, 40.0, 80.0, 120.0)
 
 
@@ -100,7 +100,7 @@ def _churn(mb, **more):
 def _full():
     same = dict(rounds=3, seconds=10)
     with_null = SQUID_STORES + ("null",)
-    return _page_parts(pages(500), pages(800), True, estimate=160) + [
+    return _page_parts(pages(500), pages(1500), True, estimate=155, **same) + [
         _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=110, **same),
         _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=90, **same),
         Part("large", "Large objects", "load", workload="large", users=8, stores=with_null,
@@ -127,15 +127,15 @@ def _hits(count, stores=("memory",) + SQUID_STORES + ("rock-n",), **more):
 
 def _quick():
     stores = ("clusterfs", "aufs", "rock")
-    small = dict(rounds=1, seconds=5, stores=stores)
-    parts = [part for part in _page_parts(pages(150), pages(200), False, estimate=26, **small)
+    small = dict(rounds=1, seconds=4, stores=stores)
+    parts = [part for part in _page_parts(pages(150), pages(300), False, estimate=26, **small)
              if part.name != "pages-ssd-fresh"]
     return parts + [
         _random("random", 8000, rate=40.0, estimate=22, **small),
-        _churn(300, estimate=24, **small),
-        _hits(1000, ("memory",) + stores, rounds=2, seconds=2, memory_share=2.0, cache_share=4.0, estimate=30),
+        _churn(250, estimate=26, **small),
+        _hits(1000, ("memory",) + stores, rounds=2, seconds=2, memory_share=2.0, cache_share=4.0, estimate=25),
         Part("restart", "Restart", "restart", "hdd", "random", singles(8000), zipf=0.0, rounds=1,
-             stores=stores + ("clusterfs-loaded",), counts={"loaded": 100000, "loadedBytes": 3000}, estimate=20),
+             stores=stores + ("clusterfs-loaded",), counts={"loaded": 100000, "loadedBytes": 3000}, estimate=13),
         Part("papers", "The papers' experiments", "papers", estimate=60, stores=()),
     ]
 

@@ -106,6 +106,14 @@ def _hit_ratio(axes, results):
     axes.set_title("hit ratio over time, % of requests")
 
 
+def _offered(axes, results):
+    """The axis of loads: their own figures instead of powers of ten."""
+    rates = sorted({rate for result in results for rate, _ in figures.ladder(result)})
+    axes.set(xscale="log", xlabel="offered visits/s")
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.set_xticks([], minor=True)
+
+
 def _ladder(axes, results):
     for result in results:
         points = []
@@ -115,7 +123,8 @@ def _ladder(axes, results):
                 points.append((rate, found.median))
         if points:
             axes.plot(*zip(*points), color=colour(result), marker="o", markersize=3, linewidth=1.2)
-    axes.set(xscale="log", yscale="log", xlabel="offered visits/s", ylabel="ms")
+    axes.set(yscale="log", ylabel="ms")
+    _offered(axes, results)
     axes.set_title("p99 of hits against load")
 
 
@@ -130,7 +139,8 @@ def _cpu_against_load(axes, results):
                 points.append((rate, found.median))
         if points:
             axes.plot(*zip(*points), color=colour(result), marker="o", markersize=3, linewidth=1.2)
-    axes.set(xscale="log", xlabel="offered visits/s", ylim=(0, None), ylabel="ms")
+    axes.set(ylim=(0, None), ylabel="ms")
+    _offered(axes, results)
     axes.set_title("processor time a request against load")
 
 

@@ -2,10 +2,11 @@
 """A set of runs from its first to its last: skips those that are done, keeps each result, survives failures."""
 
 import datetime
+import importlib
 import sys
 import time
 
-from . import machine
+from . import machine, plans
 from .errors import BenchError
 from .hits import HitsRun
 from .limits import Limits
@@ -47,7 +48,7 @@ class Session:
             print(f"{skipped} of {len(self._units)} runs are already in {self._results.path} "
                   "(--again measures everything anew)")
         self._limits = Limits(self._results.path / "limits.json", self._setup.programs)
-        self._progress = Progress([part.estimate for part, _ in todo])
+        self._progress = Progress([part.estimate if store else plans.estimate(part) for part, store in todo])
         failed = sum(not self._one(part, store) for part, store in todo)
         return failed
 
@@ -79,6 +80,5 @@ class Session:
             return {store: RestartRun(self._setup, part, store, step).run()}
         if part.kind == "hits":
             return HitsRun(self._setup, part, step).run()
-        from . import papers, polygraph  # pylint: disable=import-outside-toplevel -- what most sets do without
-        module = papers if part.kind == "papers" else polygraph
+        module = importlib.import_module(f".{part.kind}", __package__)  # papers, polygraph: most sets do without
         return module.run_part(self._setup, part, self._scale, step)

@@ -30,8 +30,9 @@ class Place:
         return max(8, self.memory_limit // MB - PROGRAM_MB)
 
 
-#: what clusterfs needs beside staging, read cache and index (measured): cluster images and reads under way
-SPARE_MB = 16
+#: what clusterfs needs beside staging, read cache and index (measured): tables of groups, cluster images, reads and
+#: carried objects under way
+SPARE_MB = 14
 TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine", "ufs": "ufs", "aufs": "aufs",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
           "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
