@@ -32,7 +32,7 @@ class Place:
 
 #: what clusterfs needs beside staging, read cache and index (measured): tables of groups, cluster images, reads and
 #: carried objects under way
-SPARE_MB = 14
+SPARE_MB = 6
 TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine", "ufs": "ufs", "aufs": "aufs",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
           "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
