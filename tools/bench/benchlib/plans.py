@@ -128,11 +128,11 @@ def _hits(count, stores=("memory",) + SQUID_STORES + ("rock-n",), **more):
 def _quick():
     stores = ("clusterfs", "aufs", "rock")
     small = dict(rounds=1, seconds=4, stores=stores)
-    parts = [part for part in _page_parts(pages(150), pages(300), False, estimate=26, **small)
+    parts = [part for part in _page_parts(pages(150), pages(250), False, estimate=28, **small)
              if part.name != "pages-ssd-fresh"]
     return parts + [
         _random("random", 8000, rate=40.0, estimate=22, **small),
-        _churn(250, estimate=26, **small),
+        _churn(200, estimate=25, **small),
         _hits(1000, ("memory",) + stores, rounds=2, seconds=2, memory_share=2.0, cache_share=4.0, estimate=25),
         Part("restart", "Restart", "restart", "hdd", "random", singles(8000), zipf=0.0, rounds=1,
              stores=stores + ("clusterfs-loaded",), counts={"loaded": 100000, "loadedBytes": 3000}, estimate=13),

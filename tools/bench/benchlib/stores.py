@@ -30,9 +30,6 @@ class Place:
         return max(8, self.memory_limit // MB - PROGRAM_MB)
 
 
-#: what clusterfs needs beside staging, read cache and index (measured): tables of groups, cluster images, reads and
-#: carried objects under way
-SPARE_MB = 6
 TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine", "ufs": "ufs", "aufs": "aufs",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
           "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
@@ -43,7 +40,10 @@ def _clusterfs(place, disk):
     # nothing of it is in the page cache: what the others leave to that is its staging and read cache
     staging = min(32, max(4, place.memory_mb // 6))
     index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
-    read_cache = max(2, place.memory_mb - staging - index - SPARE_MB)
+    # tables of groups, cluster images, reads and carried objects under way, hundreds of connections under overload:
+    # measured with 120, 360 and 600 MB of cache. More than that must not be left to the limit, which kills
+    beside = 8 + place.cache_mb // 18
+    read_cache = max(2, place.memory_mb - staging - index - beside)
     line = f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache}"
     return ClusterfsSquid(place, storage, line)
 
