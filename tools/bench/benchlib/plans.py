@@ -101,17 +101,17 @@ def _full():
     same = dict(rounds=3, seconds=10)
     with_null = SQUID_STORES + ("null",)
     return _page_parts(pages(500), pages(1500), True, estimate=155, **same) + [
-        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=110, **same),
-        _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=90, **same),
+        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=95, **same),
+        _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=85, **same),
         Part("large", "Large objects", "load", workload="large", users=8, stores=with_null,
-             corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), estimate=100, **same),
+             corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), estimate=85, **same),
         Part("onehit", "A flood of one-hit wonders", "load", workload="onehit", corpus=pages(400), fill=("--flood", "0"),
              popular=0.5, cache_share=1.0, settle_share=1.0, stores=with_null, estimate=120, **same),
         _churn(1200, stores=with_null, estimate=120, **same),
         _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
         _hits(25000, rounds=5, seconds=3, memory_share=0.1, cache_share=1.5, estimate=240),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
-             stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=100),
+             stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
         Part("papers", "The papers' experiments", "papers", estimate=1500, stores=()),
         Part("polygraph", "Web Polygraph", "polygraph", estimate=600, stores=("clusterfs", "ufs", "aufs", "rock")),
     ]

@@ -26,8 +26,10 @@ class Section:
 def _conditions(result):
     """What was the same for all stores of a part, in sentences."""
     part, corpus = result["parameters"], result["corpus"]
-    lines = [f"Model of the disk: {part['model']}. Workload: {part['workload']}, {corpus['pages']:,} pages of "
-             f"{number(corpus['meanObjectsPerPage'])} objects and {number(corpus['meanPageBytes'] / 1000)} KB on average, "
+    single = corpus["meanObjectsPerPage"] == 1
+    what = "single objects" if single else f"pages of {number(corpus['meanObjectsPerPage'])} objects and"
+    lines = [f"Model of the disk: {part['model']}. Workload: {part['workload']}, {corpus['pages']:,} {what} "
+             f"{'of ' if single else ''}{number(corpus['meanPageBytes'] / 1000)} KB on average, "
              f"{number(corpus['bytes'] / MB)} MB in all. Cache {result['cacheMb']} MB, memory {result['memoryMb']} MB "
              f"and {plans.PROGRAM_MB} MB for the program itself."]
     turns = (result.get("times") or {}).get("age")
