@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options: names, bounds, errors. */
 
-#include "fs/cluster/engine/Config.h"
+#include "ConfigSupport.h"
 
 #include <gtest/gtest.h>
 
@@ -10,42 +10,7 @@
 #include <vector>
 
 using namespace ClusterFs;
-
-namespace {
-
-struct Numeric {
-    const char *name;
-    uint64_t least;
-    uint64_t most;
-    bool live;
-};
-
-const Numeric numbers[] = {
-    {"cluster-size", 16, 16384, false},
-    {"object-size", 1, 16384, false},
-    {"staging", 2, 65536, false},
-    {"read-cache", 2, 65536, true},
-    {"locality", 0, 65536, false},
-    {"file-lifetime", 0, 4000000000U, true},
-    {"cluster-lifetime", 0, 4000000000U, true},
-    {"persist", 1, 86400, true},
-    {"delete-count", 1, 1000000, true},
-    {"delete-time", 1, 86400, true},
-    {"checkpoint", 1, 604800, true},
-    {"depth", 1, 128, true},
-};
-
-const struct {
-    const char *name;
-    std::vector<const char *> values;
-    bool live;
-} choices[] = {
-    {"replacement", {"lru", "fifo"}, true},
-    {"layout", {"closest", "closest-write", "overwrite"}, true},
-    {"list", {"off", "on"}, false},
-};
-
-} // namespace
+using namespace ClusterFs::Testing;
 
 TEST(Config, knowsItsOptions) {
     std::set<std::string> expected;

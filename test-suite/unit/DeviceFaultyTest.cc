@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
@@ -212,6 +213,52 @@ TEST_F(DeviceFaultyTest, misdirectedWithNowhereToGoIsLost)
     device.script(IoOp::write, 1, Fault::misdirected);
     EXPECT_EQ(write(device, 0, out), Status::ok);
     EXPECT_EQ(std::string(small.data(), 8192), zeros);
+}
+
+TEST_F(DeviceFaultyTest, duplicatedWritesLandTwice)
+{
+    for (uint64_t seed = 0; seed < 100; ++seed) {
+        memset(media.data(), 0, mediaSize);
+        FaultyDevice device(media, clock, seed);
+        device.script(IoOp::write, 1, Fault::duplicated);
+        ASSERT_EQ(write(device, 65536, out), Status::ok);
+        ASSERT_TRUE(held(65536, 8192) == out.text());
+        memset(media.data() + 65536, 0, 8192);
+        const std::string all(media.data(), mediaSize);
+        ASSERT_NE(all.find_first_not_of('\0'), std::string::npos); // all of it, or what is not at its own place
+    }
+}
+
+TEST_F(DeviceFaultyTest, repeatedWritesComeBackLater)
+{
+    TestBuffer newer(8192, 'n');
+    std::set<unsigned> when;
+    for (uint64_t seed = 0; seed < 50; ++seed) {
+        FaultyDevice device(media, clock, seed);
+        device.script(IoOp::write, 1, Fault::repeated);
+        ASSERT_EQ(write(device, 65536, out), Status::ok);
+        ASSERT_TRUE(held(65536, 8192) == out.text());
+        ASSERT_EQ(write(device, 65536, newer), Status::ok);
+        ASSERT_TRUE(held(65536, 8192) == newer.text());
+        unsigned requests = 0;
+        for (; held(65536, 8192) == newer.text() && requests < 200; ++requests)
+            ASSERT_EQ(read(device, 0, in), Status::ok);
+        ASSERT_TRUE(held(65536, 8192) == out.text());
+        when.insert(requests);
+    }
+    EXPECT_GT(when.size(), 20U);
+}
+
+TEST_F(DeviceFaultyTest, nthRequestOfAnyKindFails)
+{
+    for (uint64_t nth = 1; nth <= 6; ++nth) {
+        FaultyDevice device(media, clock, nth);
+        device.script(nth, Fault::error, nth == 4);
+        for (uint64_t i = 1; i <= 6; ++i) {
+            const auto answer = i % 3 == 0 ? run(device, IoOp::flush) : i % 3 == 1 ? write(device, 0, out) : read(device, 0, in);
+            EXPECT_EQ(answer, i == nth || (nth == 4 && i > nth) ? Status::ioError : Status::ok) << i << " of " << nth;
+        }
+    }
 }
 
 TEST_F(DeviceFaultyTest, faultsOfOtherKindsAreIgnored)

@@ -63,6 +63,26 @@ TEST_F(DevicePowerTest, flushedBytesSurvive)
     }
 }
 
+TEST_F(DevicePowerTest, flushesCoverWhatWasAnsweredBefore)
+{
+    FaultyDevice device(media, clock, 1);
+    ASSERT_EQ(write(device, 0, out), Status::ok);
+    device.setDelay(1000, 1000);
+    std::vector<Status> answers;
+    const auto note = [&](const Status s) { answers.push_back(s); };
+    device.submit(makeIo(IoOp::write, 4096, 8192, out.data(), note));
+    device.setDelay(2000, 2000);
+    device.submit(makeIo(IoOp::flush, 0, 0, nullptr, note)); // answered after that write, but submitted before its answer
+    while (!device.idle()) {
+        device.wait(1);
+        device.poll();
+    }
+    EXPECT_EQ(answers, std::vector<Status>(2, Status::ok));
+    EXPECT_EQ(device.unflushedSectors(), 16U);
+    ASSERT_EQ(run(device, IoOp::flush), Status::ok);
+    EXPECT_EQ(device.unflushedSectors(), 0U);
+}
+
 TEST_F(DevicePowerTest, unflushedSectorsSurviveAtRandom)
 {
     std::set<unsigned> counts;

@@ -44,6 +44,21 @@ TEST(EngineError, aReadErrorCostsOneHit) {
     EXPECT_LE(lost, 1U);
 }
 
+/// Squid deletes what it could not read; we know no more of it by then
+TEST(EngineError, whatCouldNotBeReadStaysAway) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error, true);
+    std::string got;
+    EXPECT_EQ(t.load(keyOf(30), got), Status::ioError);
+    t.faulty->heal();
+    EXPECT_FALSE(t.engine->remove(keyOf(30)));
+    t.pass(t.config.deleteTime + 1);
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    EXPECT_FALSE(t.remembers(keyOf(30))) << "deleted, and back";
+    EXPECT_TRUE(t.has(keyOf(31), filled(31)));
+}
+
 TEST(EngineError, flippedBitsAreNeverServed) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(fill(t));

@@ -3,6 +3,8 @@
 
 #include "EngineSupport.h"
 
+#include "fs/cluster/layout/Cluster.h"
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -19,6 +21,30 @@ replaceHead(TestStore &t, const Key &key, const uint32_t oldSize, const std::str
         t.step();
     EXPECT_EQ(answers->size(), 1U);
     return answers->empty() ? Status::aborted : answers->front();
+}
+
+/// changes a byte of the newest copy of an object on the media
+void
+damageNewest(TestStore &t, const Geometry &g, const Key &key)
+{
+    Sequence newest = 0;
+    uint64_t place = 0;
+    for (ClusterNo c = 0; c < g.clusterCount; ++c) {
+        const auto *const bytes = t.media.data() + g.clusterOffset(c);
+        ClusterHeader header;
+        Directory d;
+        if (!Directory::Peek(bytes, g.clusterBytes, header) || header.sequence <= newest ||
+                d.decode(bytes, g.clusterBytes, c, header.uuid, g.clusterBytes) != Status::ok)
+            continue;
+        for (const auto &e: d.entries) {
+            if (e.key == key) {
+                newest = header.sequence;
+                place = g.clusterOffset(c) + e.offset + ExtentHeader::encodedBytes;
+            }
+        }
+    }
+    ASSERT_GT(newest, 0U);
+    t.damage(place, 1);
 }
 
 } // namespace
@@ -149,4 +175,34 @@ TEST(EngineHead, leavesTheOldVersionToTheNextEngine) {
     t.engine->poll();
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 20000)));
+}
+
+/// A power cut may leave the directory of the new head's cluster and not its bytes,
+/// nor the delete of the old version, which is what there is then, with its own head.
+TEST(EngineHead, givesWayWhenItIsTorn) {
+    for (const size_t size: {5000, 200000}) {
+        for (const bool checkpoint: {false, true}) {
+            TestStore t(32 * MB);
+            t.config.deleteTime = 3600;
+            ASSERT_NO_FATAL_FAILURE(t.start());
+            const auto g = t.geometry();
+            ASSERT_EQ(t.store(keyOf(1), bytesOf(1, size)), Status::ok);
+            ASSERT_TRUE(t.pack());
+            if (checkpoint) {
+                ASSERT_TRUE(t.checkpoint());
+            }
+            ASSERT_EQ(replaceHead(t, keyOf(1), 500, bytesOf(2, 700), infoOf(t.clock.wallSeconds())), Status::ok);
+            ASSERT_TRUE(t.pack());
+            ASSERT_GT(t.engine->stats().deletesPending, 0U) << "the delete is in the journal: nothing is tested";
+            t.crash();
+            ASSERT_NO_FATAL_FAILURE(damageNewest(t, g, keyOf(1)));
+            for (int again = 0; again < 3; ++again) {
+                ASSERT_NO_FATAL_FAILURE(t.reopen());
+                EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, size))) << size << " " << checkpoint << " " << again;
+                EXPECT_EQ(t.engine->liveBytes(), size);
+                t.settle();
+                t.crash();
+            }
+        }
+    }
 }

@@ -326,3 +326,35 @@ TEST(EngineReader, isNotForgottenWhilePackingTakesAllMemory) {
     ASSERT_TRUE(t.until([&] { return t.engine->stats().readCacheBytes >= 1600000; }, 1000)) << "both should be on their way";
     EXPECT_TRUE(t.has(keyOf(1), bytes));
 }
+
+/// The index takes keys for one that agree in bucket and tag, which somebody
+/// can find for his URLs. No bytes may go to the wrong one, and neither the
+/// object nor its cluster may suffer.
+TEST(EngineReader, givesNoObjectToAnotherKey) {
+    const auto own = keyFrom(0x1234567800000001ULL, 77);
+    const auto other = keyFrom(0x1234567800000002ULL, 77);
+    for (const size_t size: {5000, 200000}) {
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        const auto bytes = bytesOf(1, size);
+        ASSERT_EQ(t.store(own, bytes), Status::ok);
+        ASSERT_TRUE(t.pack());
+        const auto refuses = [&](const char *const when) {
+            for (const uint64_t at: {uint64_t(0), uint64_t(size - 1)}) {
+                const auto reader = t.engine->read(other);
+                ASSERT_NE(reader, nullptr);
+                char byte = 0;
+                EXPECT_EQ(reader->copy(at, &byte, 1), -1) << when;
+                EXPECT_EQ(t.fetch(*reader, at), Status::notFound) << when;
+                EXPECT_EQ(reader->copy(at, &byte, 1), -1) << when;
+            }
+        };
+        ASSERT_NO_FATAL_FAILURE(refuses("what was just written"));
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        ASSERT_NO_FATAL_FAILURE(refuses("what is on the device"));
+        EXPECT_TRUE(t.has(own, bytes));
+        ASSERT_NO_FATAL_FAILURE(refuses("what was checked for its owner"));
+        EXPECT_TRUE(t.has(own, bytes));
+        EXPECT_EQ(t.engine->stats().counters.corrupt, 0U);
+    }
+}

@@ -75,6 +75,22 @@ TEST(EngineRestart, powerCutsLoseNothingOlderThanTheWindow) {
     }
 }
 
+TEST(EngineRestart, aShorterWindowHoldsFromTheChangeOn) {
+    TestStore t(32 * MB);
+    t.config.persist = 60;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
+    t.pass(31); // packed and flushed; the next flush may take as long
+    ASSERT_EQ(t.engine->stats().stagedObjects, 0U);
+    t.config.persist = 2;
+    t.engine->reconfigure(t.config);
+    ASSERT_EQ(t.store(keyOf(2), bytesOf(2, 20000)), Status::ok);
+    t.pass(t.config.persist + 0.5);
+    t.cut();
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_TRUE(t.has(keyOf(2), bytesOf(2, 20000)));
+}
+
 TEST(EngineRestart, deletedObjectsStayDeleted) {
     for (const bool power: {false, true}) {
         for (const bool checkpoints: {false, true}) {
@@ -153,6 +169,28 @@ TEST(EngineRestart, replacedObjectsDoNotComeBack) {
     }
 }
 
+/// A power cut may leave a cluster and not the journal that names it. What a start
+/// did not find must not be found by the next one, which takes the numbers of that
+/// run's clusters for newer than its own.
+TEST(EngineRestart, whatAStartDidNotFindStaysAway) {
+    TestStore t(32 * MB);
+    std::string error;
+    ASSERT_EQ(Engine::Format(t.device(), t.config, 1, error), Status::ok) << error;
+    // the superblock, then the announcements
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 2, Fault::lost);
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    ASSERT_FALSE(t.remembers(keyOf(1))) << "the announcement was not lost: nothing is tested";
+    for (int again = 0; again < 3; ++again) {
+        t.settle(); // new announcements, and a checkpoint
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_FALSE(t.remembers(keyOf(1))) << again;
+        EXPECT_EQ(t.engine->objectCount(), 0U) << again;
+    }
+}
+
 /* what the caller does while the index is not whole yet */
 
 TEST(EngineRestart, deletesDuringRecoveryCount) {
@@ -181,26 +219,31 @@ TEST(EngineRestart, deletesDuringRecoveryCount) {
     }
 }
 
-/// the same, when the next crash comes before the checkpoint that follows
+/// the same, when the next crash comes before the checkpoint that follows, and
+/// the run before may have had none
 TEST(EngineRestart, deletesDuringRecoveryCountWithoutACheckpointToo) {
-    TestStore t(32 * MB);
-    ASSERT_NO_FATAL_FAILURE(t.start());
-    ASSERT_TRUE(t.checkpoint());
-    for (uint64_t n = 0; n < 100; ++n)
-        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1000)), Status::ok);
-    ASSERT_TRUE(t.pack());
-    t.crash();
-    t.faulty->setDelay(2000, 2000);
-    t.config.deleteCount = 1;
-    ASSERT_EQ(t.open(), Status::ok);
-    for (uint64_t n = 0; n < 100; n += 2)
-        t.engine->remove(keyOf(n));
-    ASSERT_NO_FATAL_FAILURE(t.recover());
-    ASSERT_TRUE(t.until([&] { return t.engine->stats().deletesPending == 0; }));
-    ASSERT_EQ(t.engine->stats().counters.checkpoints, 0U) << "too late for this test";
-    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
-    for (uint64_t n = 0; n < 100; ++n)
-        EXPECT_EQ(t.remembers(keyOf(n)), n % 2 == 1) << n;
+    for (const bool before: {true, false}) {
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        if (before) {
+            ASSERT_TRUE(t.checkpoint());
+        }
+        for (uint64_t n = 0; n < 100; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1000)), Status::ok);
+        ASSERT_TRUE(t.pack());
+        t.crash();
+        t.faulty->setDelay(2000, 2000);
+        t.config.deleteCount = 1;
+        ASSERT_EQ(t.open(), Status::ok);
+        for (uint64_t n = 0; n < 100; n += 2)
+            t.engine->remove(keyOf(n));
+        ASSERT_NO_FATAL_FAILURE(t.recover());
+        ASSERT_TRUE(t.until([&] { return t.engine->stats().deletesPending == 0; }));
+        ASSERT_EQ(t.engine->stats().counters.checkpoints, 0U) << "too late for this test";
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        for (uint64_t n = 0; n < 100; ++n)
+            EXPECT_EQ(t.remembers(keyOf(n)), n % 2 == 1) << n << " " << before;
+    }
 }
 
 TEST(EngineRestart, servesWhatItKnowsDuringRecovery) {
@@ -392,4 +435,33 @@ TEST(EngineScan, goesOnBesideStores) {
         ASSERT_TRUE(t.pack());
         ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     }
+}
+
+/// Near its end, all that a scan knows is that there is little room: what the
+/// parts that it has found belong to comes last.
+TEST(EngineScan, makesNoRoomBeforeItKnowsWhatIsThere) {
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    uint64_t n = 0;
+    for (; !t.engine->stats().counters.evictedClusters; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 150000)), Status::ok);
+    ASSERT_TRUE(t.checkpoint());
+    for (uint64_t i = 0; i < n; i += 2)
+        t.engine->remove(keyOf(i));
+    ASSERT_TRUE(t.pack());
+    std::vector<uint64_t> there;
+    for (uint64_t i = 0; i < n; ++i) {
+        if (t.remembers(keyOf(i)))
+            there.push_back(i);
+    }
+    ASSERT_GT(there.size(), 10U);
+    const auto g = t.geometry();
+    t.crash();
+    for (const auto start: g.checkpointStart)
+        t.damage(start + 200, 8);
+    t.faulty->setDelay(500, 5000);
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_TRUE(t.engine->stats().recovery.scanned);
+    for (const auto i: there)
+        EXPECT_TRUE(t.has(keyOf(i), bytesOf(i, 150000))) << i;
 }

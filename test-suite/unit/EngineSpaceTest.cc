@@ -236,6 +236,31 @@ TEST(EngineSpace, findsRoomForLargeObjects) {
     }
 }
 
+/// one object in use must not keep its whole cluster, at the cost of clusters that are in use altogether
+TEST(EngineSpace, keepsClustersThatAreInUseRatherThanThoseWithOneObjectInUse) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    constexpr uint64_t objects = 2000; // of 10,000 bytes
+    for (uint64_t n = 0; n < objects; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 10000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_EQ(t.engine->stats().counters.evictedObjects, 0U);
+    // the first tenth is in use; of the others one in ten is, and that later
+    for (uint64_t n = 0; n < objects / 10; ++n)
+        t.engine->touch(keyOf(n));
+    for (uint64_t n = objects / 10; n < objects; n += 10)
+        t.engine->touch(keyOf(n));
+    for (uint64_t n = objects; n < objects + 1400; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 10000)), Status::ok);
+    uint64_t kept = 0;
+    uint64_t others = 0;
+    for (uint64_t n = 0; n < objects; ++n)
+        (n < objects / 10 ? kept : others) += t.has(keyOf(n), bytesOf(n, 10000));
+    EXPECT_GT(t.engine->stats().counters.evictedObjects, 500U);
+    EXPECT_GT(kept * 9, others) << kept << " and " << others;
+    EXPECT_GT(kept, objects / 10 * 8 / 10);
+}
+
 TEST(EngineSpace, makesRoomInTheIndex) {
     auto config = smallConfig();
     config.objectKb = 64; // 1,024 objects at most

@@ -42,6 +42,16 @@ protected:
         r.end = end;
         f.checkpointed(r);
     }
+    void tablePart(const ClusterNo c, const uint32_t bytes, const ClusterNo next, const uint64_t total = 0, const uint32_t head = 0) {
+        Checkpoint::ClusterRecord r;
+        r.number = c;
+        r.state = static_cast<uint8_t>(ClusterState::part);
+        r.end = partPayloadAt + bytes;
+        r.nextPart = next;
+        r.total = total;
+        r.headBytes = head;
+        f.checkpointed(r);
+    }
     Checkpoint::ObjectRecord objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100) {
         Checkpoint::ObjectRecord r;
         r.bucket = p.catalog.index.bucketOf(keyOf(n));
@@ -338,6 +348,65 @@ TEST_F(FindingsTest, aNewHeadKeepsTheParts) {
     EXPECT_EQ(where(1), 11U);
     EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(1))), 600U + full + 700);
     EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
+}
+
+/// readers trust the sizes that the checkpoint's cluster table tells
+TEST_F(FindingsTest, partsOfTheCheckpointMakeUpTheirObject) {
+    const auto sum = uint64_t(500) + full + 700;
+    const struct { const char *what; uint32_t first; uint64_t total; uint32_t head; bool good; } cases[] = {
+        {"as it was", full, sum, 500, true},
+        {"larger", full, sum + 1, 500, false},
+        {"smaller than its head", full, 41, 500, false},
+        {"another head", full, sum, 501, false},
+        {"not full in the middle", full - 8, sum - 8, 500, false},
+        {"sizes that wrap around", full, ~uint64_t(0), 0xffffffffU, false},
+    };
+    table(3, ClusterState::packed, 50);
+    uint64_t n = 0;
+    for (const auto &c: cases) {
+        const auto first = static_cast<ClusterNo>(10 + 2 * n);
+        tablePart(first, c.first, first + 1, c.total, c.head);
+        tablePart(first + 1, 700, noCluster);
+        auto r = objectRecord(n, 3, first);
+        r.place += static_cast<uint32_t>(1024 * n / extentAlignment);
+        r.packed = flagParted;
+        f.checkpointed(r, false);
+        EXPECT_EQ(where(n) == 3, c.good) << c.what;
+        ++n;
+    }
+    finish();
+    EXPECT_EQ(p.catalog.liveBytes(), sum);
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
+}
+
+/// whoever lets extents overlap could have more bytes in a cluster than 32 bits count
+TEST(Findings, holdsNoMoreThanFitsIntoACluster) {
+    auto config = smallConfig();
+    config.clusterKb = 16384;
+    config.stagingMb = config.readCacheMb = 32;
+    PartsDevice device(512 * MB, config, true);
+    Parts p(device);
+    RecoveryStats stats;
+    Findings f(p.shared, stats);
+    p.catalog.holdEmpty = true;
+    Directory d;
+    d.header.number = 1;
+    d.header.sequence = 5;
+    d.header.end = config.clusterBytes();
+    for (uint64_t n = 0; n < 300; ++n) {
+        DirectoryEntry e;
+        e.key = keyOf(n);
+        e.offset = 32768;
+        e.size = d.header.end - e.offset - static_cast<uint32_t>(ExtentHeader::encodedBytes);
+        e.info.size = e.size;
+        d.entries.push_back(e);
+    }
+    f.directory(1, d, false);
+    EXPECT_LE(p.catalog.liveBytes(), d.header.end);
+    EXPECT_EQ(p.catalog.objects(), 1U);
+    f.unknownAreFree();
+    f.finish();
+    EXPECT_NE(p.catalog.index.find(keyOf(0)), noSlot);
 }
 
 /// a checkpoint of somebody who means harm

@@ -7,6 +7,7 @@
 #include "fs/cluster/index/Index.h"
 
 #include <algorithm>
+#include <limits>
 #include <list>
 #include <random>
 #include <unordered_map>
@@ -62,6 +63,7 @@ TEST(Record, movesOtherTimesTowardsRevalidation) {
     // far futures end sooner, never later
     EXPECT_EQ(pack(now + expiresExact + 1, -1, now).expires, now + expiresExact);
     EXPECT_EQ(pack(now + (int64_t(1) << 40), -1, now).expires, now + expiresExact);
+    EXPECT_EQ(pack(std::numeric_limits<int64_t>::max(), -1, 0).expires, expiresExact);
     // what has expired stays so
     for (const int64_t ago: {1LL, 100LL, 1000000000LL}) {
         EXPECT_LT(pack(now - ago, -1, now).expires, now);

@@ -6,6 +6,10 @@
 
 #include "EngineSupport.h"
 
+#include "fs/cluster/base/Bytes.h"
+#include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/layout/Cluster.h"
+
 namespace ClusterFs {
 namespace Testing {
 
@@ -30,12 +34,46 @@ hexOf(const std::string &bytes)
     return text;
 }
 
-/// stores a checksum that a test has made itself
+/* put a checksum right, as somebody would who wrote the bytes on purpose; what
+ * each covers is in docs/format.md */
+
+/// for structures whose header ends with the checksum
+/// \param used bytes that the checksum covers, itself included
 inline void
-putCrc(std::string &bytes, const size_t at, const uint32_t crc)
+repairBehind(char *const bytes, const size_t headerBytes, const size_t used)
 {
-    for (unsigned i = 0; i < 4; ++i)
-        bytes[at + i] = static_cast<char>(crc >> (8 * i));
+    const auto crcAt = headerBytes - 4;
+    const auto head = crc32c(bytes, crcAt);
+    ByteWriter(bytes + crcAt, 4).u32(crc32c(bytes + headerBytes, used - headerBytes, head));
+}
+
+inline void
+repairSuperblock(char *const bytes)
+{
+    ByteWriter(bytes + superblockBytes - 4, 4).u32(crc32c(bytes, superblockBytes - 4));
+}
+
+inline void
+repairJournalBlock(char *const bytes)
+{
+    repairBehind(bytes, 48, journalBlockBytes);
+}
+
+inline void
+repairChunk(char *const bytes)
+{
+    repairBehind(bytes, 80, checkpointChunkBytes);
+}
+
+/// the front of a cluster, as long as its header says
+/// \param size bytes there are; nothing happens when the header wants more
+inline void
+repairFront(char *const bytes, const size_t size)
+{
+    ClusterHeader header;
+    Directory::Peek(bytes, size, header);
+    if (header.directoryBytes() <= size)
+        repairBehind(bytes, ClusterHeader::encodedBytes, header.directoryBytes());
 }
 
 /// calls with each single bit changed, or each step-th of them

@@ -3,7 +3,6 @@
 
 #include "LayoutSupport.h"
 
-#include "fs/cluster/base/Crc32c.h"
 #include "fs/cluster/layout/Checkpoint.h"
 #include "fs/cluster/layout/JournalBlock.h"
 
@@ -236,7 +235,7 @@ TEST(JournalBlock, survivesHostileContents) {
         sampleBlock().encode(&buffer[0], uuidOf(1));
         for (int n = 0; n < 8; ++n)
             buffer[24 + random() % 100] = static_cast<char>(random());
-        putCrc(buffer, 44, crc32c(buffer.data() + 48, journalBlockBytes - 48, crc32c(buffer.data(), 44)));
+        repairJournalBlock(&buffer[0]);
         JournalBlock d;
         const auto status = d.decode(buffer.data(), uuidOf(1));
         EXPECT_TRUE(status == Status::ok || status == Status::corrupt);
@@ -337,7 +336,7 @@ TEST(Checkpoint, survivesHostileContents) {
         Checkpoint::Encode(&buffer[0], sampleChunk(i % 2 ? Checkpoint::objects : Checkpoint::clusters, i % 3 == 0, 5), uuidOf(1));
         for (int n = 0; n < 4; ++n)
             buffer[24 + random() % 52] = static_cast<char>(random());
-        putCrc(buffer, 76, crc32c(buffer.data() + 80, checkpointChunkBytes - 80, crc32c(buffer.data(), 76)));
+        repairChunk(&buffer[0]);
         Checkpoint::Chunk d;
         const auto status = Checkpoint::Decode(buffer.data(), d, uuidOf(1));
         EXPECT_TRUE(status == Status::ok || status == Status::corrupt);

@@ -204,6 +204,94 @@ TEST(Locality, aVisitThatTookManyReadsRegroups) {
     EXPECT_EQ(t.engine->objectCount(), 100 + 8 * pageObjects);
 }
 
+/// what lies together already need not be written again to bring the rest together
+TEST(Locality, mostOfAGroupStaysWhereItIs) {
+    constexpr uint64_t scattered = 3;
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < pageObjects - scattered; ++n) {
+        t.engine->note(requestFor(1, n, 1));
+        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), contentOf(objectOf(1, n))), Status::ok);
+    }
+    ASSERT_TRUE(t.pack());
+    for (uint64_t n = pageObjects - scattered; n < pageObjects; ++n) {
+        for (uint64_t other = 0; other < 10; ++other)
+            ASSERT_EQ(t.store(keyOf(n * 10 + other), bytesOf(n * 10 + other, 30000)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), contentOf(objectOf(1, n))), Status::ok);
+        ASSERT_TRUE(t.pack());
+    }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    EXPECT_EQ(readsOfPage(t, 1), 1 + scattered);
+    t.pass(5);
+    EXPECT_EQ(t.engine->stats().counters.regroupedObjects, scattered);
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    EXPECT_EQ(readsOfPage(t, 1), 2U);
+}
+
+/// of a group that no cluster has room for, the front is brought together
+TEST(Locality, largeGroupsAreRegroupedInPart) {
+    constexpr size_t size = 9000;
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_LT(t.geometry().clusterBytes, pageObjects * size);
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), bytesOf(n, size)), Status::ok);
+        for (uint64_t other = 0; other < 10; ++other)
+            ASSERT_EQ(t.store(keyOf(n * 10 + other), bytesOf(n * 10 + other, 30000)), Status::ok);
+        ASSERT_TRUE(t.pack());
+    }
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        t.engine->note(requestFor(1, n, 77));
+        EXPECT_TRUE(t.has(keyOf(objectOf(1, n)), bytesOf(n, size)));
+    }
+    t.pass(5);
+    const auto moved = t.engine->stats().counters.regroupedObjects;
+    EXPECT_GT(moved, 2U);
+    EXPECT_LT(moved * size, t.geometry().clusterBytes);
+}
+
+/// regrouping costs writes: no more than an eighth of what was stored
+TEST(Locality, regroupingKeepsToItsBudget) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        for (uint64_t page = 1; page <= 40; ++page) {
+            const auto object = objectOf(page, n);
+            ASSERT_EQ(t.store(keyOf(object), contentOf(object)), Status::ok);
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    for (uint64_t page = 1; page <= 40; ++page) {
+        readsOfPage(t, page);
+        t.pass(4);
+    }
+    const auto stats = t.engine->stats();
+    EXPECT_GT(stats.counters.regroupedGroups, 0U);
+    EXPECT_LT(stats.counters.regroupedGroups, 20U) << "of 40 that took many reads";
+    EXPECT_LE(stats.counters.regroupedBytes * 8, stats.liveBytes + stats.counters.packedBytes);
+}
+
+/// a window must leave room for others
+TEST(Locality, groupsTooLargeForTheReadCacheAreReadAlone) {
+    auto config = smallConfig();
+    config.clusterKb = 512;
+    TestStore t(32 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < pageObjects; ++n) {
+        t.engine->note(requestFor(1, n, 1));
+        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), bytesOf(n, 30000)), Status::ok); // 360 KB, of 2 MB
+    }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    for (uint64_t n = 0; n < pageObjects; ++n)
+        EXPECT_TRUE(t.has(keyOf(objectOf(1, n)), bytesOf(n, 30000)));
+    EXPECT_EQ(t.engine->stats().groupReads, 0U);
+}
+
 TEST(CostMeter, findsTheCostsOfAHardDisk) {
     CostMeter m;
     uint64_t now = 1000;

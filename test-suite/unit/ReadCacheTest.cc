@@ -100,6 +100,42 @@ TEST_F(ReadCacheTest, evictsWhatWasUsedLongestAgo) {
     EXPECT_EQ(cache.bytes(), cache.limit());
 }
 
+/// a large window is quickly read again, for what it takes
+TEST_F(ReadCacheTest, evictsWhatCostsLeastToReadAgain) {
+    for (ClusterNo c = 0; c < 8; ++c)
+        load(c, 0, 4096);
+    for (ClusterNo c = 8; c < 11; ++c)
+        load(c, 0, 65536);
+    ASSERT_TRUE(answered(11));
+    load(11, 0, 65536);
+    ASSERT_TRUE(answered(12));
+    EXPECT_EQ(cache.find(8, 1, 0, 1), nullptr);
+    for (ClusterNo c = 9; c < 12; ++c)
+        EXPECT_NE(cache.find(c, 1, 0, 1), nullptr) << c;
+    for (ClusterNo c = 1; c < 8; ++c)
+        EXPECT_NE(cache.find(c, 1, 0, 1), nullptr) << "small, and used longer ago: " << c;
+    // but not forever
+    for (ClusterNo c = 12; c < 60; ++c)
+        load(c, 0, 65536);
+    ASSERT_TRUE(answered(60));
+    for (ClusterNo c = 0; c < 8; ++c)
+        EXPECT_EQ(cache.find(c, 1, 0, 1), nullptr) << c;
+}
+
+/// or else large windows would be gone before anybody has read them to their end
+TEST_F(ReadCacheTest, keepsWhatWasUsedJustNow) {
+    for (ClusterNo c = 0; c < 60; ++c)
+        load(c, 0, 4096);
+    ASSERT_TRUE(answered(60));
+    load(60, 0, 65536);
+    ASSERT_TRUE(answered(61));
+    load(61, 0, 65536);
+    ASSERT_TRUE(answered(62));
+    EXPECT_NE(cache.find(60, 1, 0, 65536), nullptr);
+    EXPECT_NE(cache.find(61, 1, 0, 65536), nullptr);
+    EXPECT_EQ(cache.find(0, 1, 0, 1), nullptr) << "worth more, but somebody has to go";
+}
+
 TEST_F(ReadCacheTest, keepsWithinItsLimit) {
     device.device->setDelay(1000, 5000);
     for (ClusterNo c = 0; c < 64; ++c) {

@@ -143,7 +143,7 @@ TEST(TrackerMemory, aPageThatClaimsEverythingGetsNothing) {
     EXPECT_TRUE(w.group("http://evil/").empty());
     for (int i = 0; i < 100; ++i) { // over and over, within moments
         for (const auto &v: victims)
-            w.image(666, v, "http://evil/at/once");
+            w.image(666, v, "http://evil/");
         w.visit(1, "http://a/p", victims);
     }
     EXPECT_EQ(w.group("http://a/p").size(), 21U);

@@ -334,6 +334,7 @@ TEST(Tracker, knowsWhatManyPagesShare) {
     for (unsigned n = 0; n < 8; ++n) {
         const auto page = "http://h/page" + std::to_string(n);
         w.visit(1, page, {"http://h/logo.png", "http://h/own" + std::to_string(n) + ".png"});
+        EXPECT_EQ(w.tracker.isShared(keyOf("http://h/logo.png")), n >= Groups::sharedFrom) << n;
     }
     EXPECT_TRUE(w.tracker.isShared(keyOf("http://h/logo.png")));
     EXPECT_FALSE(w.tracker.isShared(keyOf("http://h/own3.png")));

@@ -221,6 +221,33 @@ TEST_F(WritingTest, evictorKeepsAReserve) {
     EXPECT_GT(p.shared.counters.evictedClusters, 0U);
 }
 
+/// a checkpoint may say of any extent that it is any object's
+TEST_F(WritingTest, carrierTakesNoObjectForAnother) {
+    constexpr uint32_t offset = 4096;
+    p.placed(1, 5, offset, 500);
+    p.placed(2, 6, offset, 500);
+    const auto slot = p.catalog.index.find(keyOf(1));
+    const auto &entry = p.catalog.clusters[5];
+    const auto buffer = std::make_shared<Buffer>(65536);
+    memset(buffer->data(), 0, buffer->size());
+    const auto carry = [&](const uint64_t n) {
+        ExtentHeader header;
+        header.size = 500;
+        header.sequence = entry.sequence;
+        header.key = keyOf(n);
+        sealExtent(buffer->data() + offset, header, p.shared.uuid, 5, offset);
+        p.cache.insert(5, entry.sequence, buffer, 65536);
+        carrier.hold(5, false);
+        return carrier.carry(5, entry.sequence, {{slot, p.catalog.index[slot].tag, offset, 500}});
+    };
+    EXPECT_EQ(carry(2), 0U);
+    carrier.flushed(carrier.takeSettled());
+    EXPECT_EQ(p.shared.counters.corrupt, 1U);
+    p.catalog.erase(p.catalog.index.find(keyOf(2)));
+    EXPECT_EQ(p.catalog.index.find(keyOf(2)), noSlot) << "it was there once";
+    EXPECT_EQ(carry(1), 500U);
+}
+
 TEST_F(WritingTest, evictorTakesTheLeastUsed) {
     for (const auto policy: {ReplacementPolicy::lru, ReplacementPolicy::fifo}) {
         PartsDevice d;

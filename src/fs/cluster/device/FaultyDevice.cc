@@ -12,6 +12,9 @@
 
 namespace ClusterFs {
 
+/// requests within which a repeated write lands again, after the next one
+constexpr uint64_t echoWithin = 100;
+
 FaultyDevice::FaultyDevice(Device &inner, ManualClock &clock, const uint64_t seed):
     Device(clock, inner.size(), inner.alignment(), inner.depth()),
     media_(inner),
@@ -38,7 +41,13 @@ FaultyDevice::~FaultyDevice()
 void
 FaultyDevice::script(const IoOp op, const uint64_t nth, const Fault fault, const bool onwards)
 {
-    scripts_.push_back({op, nth, fault, onwards});
+    scripts_.push_back({false, op, nth, fault, onwards});
+}
+
+void
+FaultyDevice::script(const uint64_t nth, const Fault fault, const bool onwards)
+{
+    scripts_.push_back({true, IoOp::read, nth, fault, onwards});
 }
 
 void
@@ -85,6 +94,8 @@ applies(const IoOp op, const Fault fault)
         return op == IoOp::read;
     case Fault::torn:
     case Fault::misdirected:
+    case Fault::duplicated:
+    case Fault::repeated:
         return op == IoOp::write;
     case Fault::lost:
         return op != IoOp::read;
@@ -103,7 +114,9 @@ FaultyDevice::chooseFault(const IoOp op)
         return Fault::cut;
 
     for (const auto &script: scripts_) {
-        if (script.op == op && (script.nth == nth || (script.onwards && script.nth < nth)) && applies(op, script.fault))
+        const auto now = script.anyOp ? requests() : nth;
+        const bool concerned = script.anyOp || script.op == op;
+        if (concerned && (script.nth == now || (script.onwards && script.nth < now)) && applies(op, script.fault))
             return script.fault;
     }
 
@@ -121,7 +134,7 @@ FaultyDevice::start(Request *const request)
     const auto fault = chooseFault(request->io.op);
     ++injected_[static_cast<unsigned>(fault)];
     const auto delay = delayLeast_ + below(delayMost_ - delayLeast_ + 1);
-    pending_.push_back({request, fault, time_.micros() + delay});
+    pending_.push_back({request, fault, time_.micros() + delay, volatile_.writes()});
     return true;
 }
 
@@ -171,13 +184,16 @@ FaultyDevice::carryOut(const Pending &pending)
         pending_.push_back(pending); // it is torn like the others in flight
         return cut();
     }
-    const auto status = powered_ ? perform(pending.request->io, pending.fault) : Status::ioError;
+    const auto status = powered_ ? perform(pending) : Status::ioError;
     finish(pending.request, status, status == Status::ok ? 0 : EIO);
 }
 
 Status
-FaultyDevice::perform(const Io &io, const Fault fault)
+FaultyDevice::perform(const Pending &pending)
 {
+    const auto &io = pending.request->io;
+    const auto fault = pending.fault;
+    performEchoes();
     if (fault == Fault::error)
         return Status::ioError;
     if (fault == Fault::lost)
@@ -189,7 +205,7 @@ FaultyDevice::perform(const Io &io, const Fault fault)
     case IoOp::write:
         return performWrite(io, fault);
     case IoOp::flush:
-        return volatile_.flush();
+        return volatile_.flush(pending.covers);
     case IoOp::discard:
         return volatile_.discard(io.offset, io.size);
     }
@@ -226,14 +242,34 @@ FaultyDevice::performWrite(const Io &io, const Fault fault)
         return Status::ioError;
     }
 
-    auto offset = io.offset;
-    if (fault == Fault::misdirected) {
-        const auto places = (size() - io.size) / alignment() + 1;
-        if (places == 1)
-            return Status::ok; // nowhere else: lost
-        offset = (offset / alignment() + 1 + below(places - 1)) % places * alignment();
+    if (fault == Fault::repeated)
+        echoes_.push_back({io.offset, std::string(io.buffer, io.size), requests() + 2 + below(echoWithin)});
+    if (fault == Fault::misdirected || fault == Fault::duplicated) {
+        const auto offset = elsewhere(io);
+        if (offset != io.offset)
+            (void)volatile_.write(offset, io.size, io.buffer);
     }
-    return volatile_.write(offset, io.size, io.buffer);
+    return fault == Fault::misdirected ? Status::ok : volatile_.write(io.offset, io.size, io.buffer);
+}
+
+/// another place for a write, or its own when there is no other
+uint64_t
+FaultyDevice::elsewhere(const Io &io)
+{
+    const auto places = (size() - io.size) / alignment() + 1;
+    if (places == 1)
+        return io.offset;
+    return (io.offset / alignment() + 1 + below(places - 1)) % places * alignment();
+}
+
+/// writes that are due land again
+void
+FaultyDevice::performEchoes()
+{
+    const auto due = std::partition(echoes_.begin(), echoes_.end(), [this](const Echo &e) { return e.due > requests(); });
+    for (auto e = due; e != echoes_.end(); ++e)
+        (void)volatile_.write(e->offset, static_cast<uint32_t>(e->bytes.size()), e->bytes.data());
+    echoes_.erase(due, echoes_.end());
 }
 
 void

@@ -8,6 +8,7 @@
 #include "fs/cluster/device/VolatileMedia.h"
 
 #include <random>
+#include <string>
 #include <vector>
 
 namespace ClusterFs {
@@ -21,10 +22,12 @@ enum class Fault : uint8_t {
     torn, ///< write: only the first sectors land, the answer is ioError
     lost, ///< write, flush, discard: nothing happens, the answer is ok
     misdirected, ///< write: lands somewhere else, the answer is ok
+    duplicated, ///< write: lands, and somewhere else, too
+    repeated, ///< write: lands, and once more later, over what came there meanwhile
     hang, ///< no answer until the power is cut
     cut ///< the power is cut while the request is carried out
 };
-constexpr unsigned faultCount = 9;
+constexpr unsigned faultCount = 11;
 
 /// Stands in front of another device. The same seed, calls and clock give the
 /// same history. Requests are carried out when they are answered, in poll();
@@ -50,6 +53,8 @@ public:
     /// the nth request of that kind (from 1, see requests()) fails like that
     /// \param onwards and all later ones do
     void script(IoOp, uint64_t nth, Fault, bool onwards = false);
+    /// the same, of all kinds together; no fault when that one cannot fail so
+    void script(uint64_t nth, Fault, bool onwards = false);
     /// cuts the power when the nth request of any kind (from 1) starts
     void cutAt(const uint64_t nth) { cutAt_ = nth; }
     /// each request of that kind fails like that with that probability (0 to 1)
@@ -76,7 +81,8 @@ public:
 
 private:
     struct Script {
-        IoOp op;
+        bool anyOp;
+        IoOp op; ///< unless anyOp
         uint64_t nth;
         Fault fault;
         bool onwards;
@@ -87,6 +93,14 @@ private:
         Request *request;
         Fault fault;
         uint64_t due; ///< Clock::micros()
+        uint64_t covers; ///< writes that had been carried out when it started
+    };
+
+    /// a write that lands again
+    struct Echo {
+        uint64_t offset;
+        std::string bytes;
+        uint64_t due; ///< requests()
     };
 
     bool start(Request *) override;
@@ -96,9 +110,11 @@ private:
     size_t nextPending(uint64_t now) const;
     size_t randomPending(uint64_t now);
     void carryOut(const Pending &);
-    Status perform(const Io &, Fault);
+    Status perform(const Pending &);
     Status performRead(const Io &, Fault);
     Status performWrite(const Io &, Fault);
+    void performEchoes();
+    uint64_t elsewhere(const Io &);
     void damage(char *bytes, uint32_t size);
 
     uint64_t below(const uint64_t limit) { return random_() % limit; }
@@ -110,6 +126,7 @@ private:
     std::mt19937_64 random_;
 
     std::vector<Pending> pending_; ///< in the order of starting
+    std::vector<Echo> echoes_; ///< bounded: each comes within a few requests
     std::vector<Script> scripts_;
     double rates_[ioOpCount][faultCount] = {};
     uint64_t delayLeast_ = 0;

@@ -13,7 +13,7 @@ namespace ClusterFs {
 /// Bytes in memory that read as zeros at first. Large sizes are fine: only
 /// pages that were written take memory. A request is carried out by the poll()
 /// that answers it.
-class MemoryDevice final : public Device
+class MemoryDevice : public Device
 {
 public:
     /// \param size in bytes, rounded down to a multiple of the alignment
@@ -27,10 +27,13 @@ public:
     char *data() { return data_; } ///< all bytes of the device
     const char *data() const { return data_; }
 
+protected:
+    /// does what a request asks for, before it is answered
+    virtual void carryOut(const Io &);
+
 private:
     bool start(Request *) override;
     void reap() override;
-    void carryOut(const Io &);
 
     char *data_ = nullptr; ///< size() bytes, mapped
     std::vector<Request *> started_;

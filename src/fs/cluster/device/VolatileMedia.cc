@@ -5,6 +5,7 @@
 
 #include "fs/cluster/base/Memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ClusterFs {
@@ -46,11 +47,13 @@ VolatileMedia::write(const uint64_t offset, const uint32_t size, const char *con
     if (status != Status::ok)
         return status;
 
+    ++writes_;
     for (uint32_t at = 0; at < size; at += sectorSize) {
         if (lands && !lands(at / sectorSize))
             continue;
-        Sector old;
-        memcpy(old.data(), merged.data() + at, sectorSize);
+        Version old;
+        memcpy(old.bytes.data(), merged.data() + at, sectorSize);
+        old.until = writes_;
         auto &versions = before_[(offset + at) / sectorSize];
         if (versions.size() >= mostVersions)
             versions.erase(versions.begin());
@@ -63,11 +66,18 @@ VolatileMedia::write(const uint64_t offset, const uint32_t size, const char *con
 }
 
 Status
-VolatileMedia::flush()
+VolatileMedia::flush(const uint64_t upTo)
 {
     const auto status = run(IoOp::flush, 0, 0, nullptr);
-    if (status == Status::ok)
-        before_.clear();
+    if (status != Status::ok)
+        return status;
+
+    for (auto sector = before_.begin(); sector != before_.end();) {
+        auto &versions = sector->second;
+        const auto atRisk = std::find_if(versions.begin(), versions.end(), [upTo](const Version &v) { return v.until > upTo; });
+        versions.erase(versions.begin(), atRisk);
+        sector = versions.empty() ? before_.erase(sector) : std::next(sector);
+    }
     return status;
 }
 
@@ -94,7 +104,7 @@ VolatileMedia::cut(std::mt19937_64 &random)
         const auto start = at - at % unit;
         auto status = run(IoOp::read, start, unit, block.data());
         if (status == Status::ok) {
-            memcpy(block.data() + (at - start), versions[choice].data(), sectorSize);
+            memcpy(block.data() + (at - start), versions[choice].bytes.data(), sectorSize);
             status = run(IoOp::write, start, unit, block.data());
         }
         if (status != Status::ok)

@@ -35,7 +35,9 @@ public:
     Status read(uint64_t offset, uint32_t size, char *buffer);
     /// \param lands nil when all sectors do
     Status write(uint64_t offset, uint32_t size, const char *data, const Lands &lands = nullptr);
-    Status flush();
+    /// \param upTo how many of all writes so far it covers; the newer ones stay at risk
+    Status flush(uint64_t upTo);
+    uint64_t writes() const { return writes_; } ///< since the start
     /// Drops the bytes for good: even a power cut does not bring them back.
     Status discard(uint64_t offset, uint32_t size);
 
@@ -46,13 +48,17 @@ public:
     size_t unflushed() const { return before_.size(); } ///< sectors that a power cut may undo
 
 private:
-    using Sector = std::array<char, sectorSize>;
+    struct Version {
+        std::array<char, sectorSize> bytes; ///< what the sector held
+        uint64_t until; ///< number of the write that changed it
+    };
 
     Status run(IoOp, uint64_t offset, uint32_t size, char *buffer);
 
     Device &inner_;
     /// by number: what a sector held at the last flush and later, oldest first
-    std::map<uint64_t, std::vector<Sector>> before_;
+    std::map<uint64_t, std::vector<Version>> before_;
+    uint64_t writes_ = 0;
 };
 
 } // namespace ClusterFs

@@ -4,29 +4,15 @@
 #include "fs/cluster/engine/Core.h"
 
 #include "fs/cluster/engine/HeadReplacer.h"
+#include "fs/cluster/locality/RequestText.h"
 #include "fs/cluster/reading/ObjectReader.h"
 
 #include <algorithm>
 
-namespace ClusterFs {
-namespace {
-constexpr size_t groupMost = 512; ///< objects of a group that are packed together
-
-/// what clients can't know, so that they can't choose ids that collide
-uint64_t
-secretOf(const Uuid &uuid)
-{
-    uint64_t secret = 0;
-    for (const auto byte: uuid)
-        secret = (secret ^ byte) * 0x9e3779b97f4a7c15ULL;
-    return secret;
-}
-} // namespace
-} // namespace ClusterFs
-
 ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, const Log &log, const Superblock &superblock):
     shared(device, clock, config, log, superblock),
-    tracker(uint64_t(config.localityMb) << 20, secretOf(shared.uuid)),
+    // clients can't know the UUID, and so can't choose ids that collide
+    tracker(uint64_t(config.localityMb) << 20, bytesId(shared.uuid.data(), shared.uuid.size())),
     journal(shared),
     allocator(shared, journal),
     cache(device, shared.catalog, shared.geometry, uint64_t(config.readCacheMb) << 20),
@@ -39,16 +25,17 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     recovery(shared, journal, superblock)
 {
     shared.catalog.onRelease = [this](const ClusterNo c) { journal.release(c); };
+    shared.onUnreadable = [this](const Key &key) { journal.removal(key, shared.sequence); };
     writers.journal = &journal;
     writers.onComplete = [this](const StageNo s) { packer.noteComplete(s); };
     writers.makeRoom = [this] { evictor.poll(); };
     carrier.onComplete = writers.onComplete;
     shared.companyOf = [this](const Key &key, std::vector<Key> &company) {
-        if (tracker.isGuest(key, company, groupMost))
+        if (tracker.isGuest(key, company, Groups::mostMembers))
             return true;
         if (!tracker.isShared(key))
             return false;
-        tracker.groupOf(key, company, groupMost);
+        tracker.groupOf(key, company, Groups::mostMembers);
         return true;
     };
     packer.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
@@ -63,6 +50,7 @@ ClusterFs::Core::~Core()
 ClusterFs::Status
 ClusterFs::Core::start()
 {
+    recovery.takeNumbers();
     const auto status = checkpointer.writeDirtySuperblock();
     if (status != Status::ok) {
         shared.health.level = Health::Level::noWrites;
@@ -196,7 +184,8 @@ ClusterFs::Core::close(const unsigned maxMilliseconds)
     }, deadline);
     if (!done || checkpointer.completed() == before)
         return Status::ioError;
-    const auto status = checkpointer.writeCleanSuperblock();
+    const auto now = shared.clock.micros();
+    const auto status = checkpointer.writeCleanSuperblock(now < deadline ? deadline - now : 0);
     return status == Status::ok && !packed ? Status::aborted : status;
 }
 
@@ -229,7 +218,7 @@ ClusterFs::Core::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
 {
     const auto &catalog = shared.catalog;
     group_.clear();
-    tracker.groupOf(catalog.staging[seed].key, group_, groupMost);
+    tracker.groupOf(catalog.staging[seed].key, group_, Groups::mostMembers);
     bool seen = false;
     for (const auto &key: group_) {
         const auto slot = catalog.index.find(key);
@@ -406,6 +395,8 @@ ClusterFs::Core::reconfigure(const Config &newer)
         if (Config::Live(name))
             shared.config.set(name, newer.get(name), error);
     }
+    // a shorter window holds at once
+    nextFlush_ = std::min(nextFlush_, shared.clock.micros() + uint64_t(shared.config.persist) * 1000000 / 2);
     cache.setLimit(uint64_t(shared.config.readCacheMb) << 20);
     shared.device.setDepth(shared.config.depth);
 }

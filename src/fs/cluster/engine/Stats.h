@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
 
-#include "fs/cluster/locality/Tracker.h"
+#include "fs/cluster/locality/TrackerStats.h"
 
 #include <cstdint>
 

@@ -41,7 +41,7 @@ struct ClusterEntry {
     uint32_t written; ///< seconds since 1970, low 32 bits
     ClusterState state;
     uint8_t errors; ///< read errors seen here; or unwritable
-    uint16_t carried; ///< objects that are staged again, but not on the device elsewhere yet; and one for the evictor until that is flushed
+    uint16_t carried; ///< objects that are staged again, but not on the device elsewhere yet; and one for the carrier until that is flushed
 };
 static_assert(sizeof(ClusterEntry) == 64, "a cluster table entry takes 64 bytes");
 

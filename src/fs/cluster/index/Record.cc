@@ -22,7 +22,7 @@ packExpires(const int64_t expires, const int64_t timestamp)
         return 0;
     if (expires < timestamp)
         return 1;
-    return static_cast<uint64_t>(std::min<int64_t>(2 + (expires - timestamp), expiresMost));
+    return static_cast<uint64_t>(2 + std::min(expires - timestamp, expiresMost - 2));
 }
 
 /* last modified: 0 = unknown, else 1 + seconds before the timestamp */

@@ -115,7 +115,7 @@ plausible(const DirectoryEntry &e, const ClusterHeader &h)
 {
     return e.offset >= h.directoryBytes() && e.offset % extentAlignment == 0 &&
            uint64_t(e.offset) + ExtentHeader::encodedBytes + e.size <= h.end &&
-           e.info.size >= e.size;
+           (e.parts ? e.info.size >= e.size : e.info.size == e.size);
 }
 
 } // namespace

@@ -25,7 +25,7 @@ class Groups
 public:
     static constexpr unsigned mostMembers = 512; ///< of a group
     static constexpr unsigned mostMemberships = 6; ///< of an object
-    static constexpr unsigned sharedFrom = 4; ///< pages that an object has when it counts as shared
+    static constexpr unsigned sharedFrom = 3; ///< pages that an object has when it counts as shared
 
     Groups(uint32_t objects, uint64_t seed);
 

@@ -8,10 +8,10 @@
 
 namespace ClusterFs {
 namespace {
-constexpr size_t groupMost = 512; ///< objects of a group that are looked at
 constexpr uint64_t lookMicros = 100000; ///< between looks at the visits
 constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
 constexpr unsigned budgetShare = 8; ///< of the bytes that were stored, one part may be written again
+constexpr uint64_t togetherShare = 2; ///< times as much as is scattered: most of a group, which stays where it is
 } // namespace
 } // namespace ClusterFs
 
@@ -70,7 +70,14 @@ ClusterFs::Regrouper::affordable(const uint64_t bytes) const
            bytes + bytes / 4 <= shared_.catalog.staging.bytesFree() / 4; // staging is for what is new
 }
 
-/// finds the members that could be moved
+/// clusters that objects may be moved from at a time
+size_t
+ClusterFs::Regrouper::placesMost() const
+{
+    return std::min<size_t>(heldMost, shared_.geometry.clusterCount / 8);
+}
+
+/// finds the members that could be moved, those at the front of the group when they are more than a cluster takes
 /// \param missingToo those that are not in memory now, as well
 /// \returns their bytes
 uint64_t
@@ -93,15 +100,35 @@ ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingT
         const bool here = bool(cache_.find(r.cluster, c.sequence, r.offset(), extent));
         if (!here && !missingToo)
             continue;
+        if (bytes + extent > shared_.geometry.clusterBytes - shared_.geometry.clusterBytes / 8)
+            break;
         auto &source = sources[r.cluster];
         source.sequence = c.sequence;
         source.objects.push_back({slot, r.tag, r.offset(), payload});
         source.from = std::min(source.from, r.offset());
         source.to = std::max(source.to, r.offset() + extent);
         source.missing = source.missing || !here;
+        source.bytes += payload;
         bytes += payload;
     }
-    return bytes;
+    return leaveTogether(sources, bytes);
+}
+
+/// leaves out the place that has most of a group
+/// \returns what is left of the bytes
+uint64_t
+ClusterFs::Regrouper::leaveTogether(Sources &sources, const uint64_t bytes)
+{
+    const auto most = std::max_element(sources.begin(), sources.end(), [](const auto &a, const auto &b) {
+        return a.second.bytes < b.second.bytes;
+    });
+    if (most == sources.end())
+        return bytes;
+    const auto together = most->second.bytes;
+    if (together <= togetherShare * (bytes - together))
+        return bytes;
+    sources.erase(most);
+    return bytes - together;
 }
 
 /// \returns false when the visit is to be looked at once more
@@ -110,14 +137,13 @@ ClusterFs::Regrouper::finish(const Visits::iterator at)
 {
     const bool common = tracker_.isShared(at->second.member);
     group_.clear();
-    tracker_.groupOf(at->second.member, group_, groupMost);
+    tracker_.groupOf(at->second.member, group_, Groups::mostMembers);
     Sources sources;
     const auto bytes = collect(group_, common, sources);
     if (sources.size() < 2 || !affordable(bytes))
         return true;
-    const auto most = std::min<size_t>(heldMost, shared_.geometry.clusterCount / 8);
-    if (carrier_.held() + sources.size() > most)
-        return sources.size() > most; // too many places at any time
+    if (carrier_.held() + sources.size() > placesMost())
+        return sources.size() > placesMost(); // too many at any time
     if (common && gather(at->first, sources)) {
         at->second.gathering = true;
         return false;
@@ -158,11 +184,11 @@ ClusterFs::Regrouper::gathered(const uint64_t group)
     if (found == visits_.end())
         return;
     group_.clear();
-    tracker_.groupOf(found->second.member, group_, groupMost);
+    tracker_.groupOf(found->second.member, group_, Groups::mostMembers);
     visits_.erase(found);
     Sources sources;
     const auto bytes = collect(group_, false, sources);
-    if (sources.size() > 1 && affordable(bytes) && carrier_.held() + sources.size() <= heldMost)
+    if (sources.size() > 1 && affordable(bytes) && carrier_.held() + sources.size() <= placesMost())
         move(sources);
 }
 

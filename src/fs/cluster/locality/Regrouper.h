@@ -16,7 +16,9 @@ namespace ClusterFs {
 /// A visit of a page that took several reads has brought the page's objects
 /// into memory: they are staged again then, so that they get packed side by
 /// side. What the pages of a site share is never wanted all at once; the rest
-/// of that is read first. Within a budget of bytes written.
+/// of that is read first. Where most of a group lies together already, only
+/// what is scattered is brought together: two reads instead of many, for few
+/// bytes. Within a budget of bytes written.
 class Regrouper
 {
 public:
@@ -30,7 +32,7 @@ public:
 
     static constexpr size_t visitsMost = 256; ///< visits watched at a time
     static constexpr uint64_t visitMicros = 3000000; ///< how long a visit lasts at most
-    static constexpr size_t heldMost = 64; ///< clusters that objects are being moved from at a time
+    static constexpr size_t heldMost = 64; ///< clusters that objects are being moved from at a time; an eighth of all on small devices
     static constexpr unsigned gatheringMost = 4; ///< groups whose missing objects are being read
 
 private:
@@ -48,6 +50,7 @@ private:
         std::vector<Carrier::Wanted> objects;
         uint32_t from = 0xffffffffU; ///< of these objects
         uint32_t to = 0;
+        uint64_t bytes = 0; ///< of them
         bool missing = false; ///< some are not in memory
     };
     using Sources = std::unordered_map<ClusterNo, Source>;
@@ -57,7 +60,9 @@ private:
     void gathered(uint64_t group);
     void move(Sources &);
     uint64_t collect(const std::vector<Key> &group, bool missingToo, Sources &) const;
+    static uint64_t leaveTogether(Sources &, uint64_t bytes);
     bool affordable(uint64_t bytes) const;
+    size_t placesMost() const;
 
     Shared &shared_;
     const Tracker &tracker_;

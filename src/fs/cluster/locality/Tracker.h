@@ -39,7 +39,7 @@ public:
     /// container first, then in the order in which they first were fetched, those
     /// that came in more than one visit before the others; empty when it has none,
     /// or is alone in it. The container may be missing, when it is not in the store.
-    /// An object of several pages is in the group of one: its home. One that four
+    /// An object of several pages is in the group of one: its home. One that three
     /// pages or more share is in the group of their site's shared objects.
     /// \param most keys at most
     void groupOf(const Key &object, std::vector<Key> &out, size_t most) const { groups_.list(object, out, most); }

@@ -178,10 +178,11 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
     if (!window)
         return -1;
-    if (check(*window, piece) != Status::ok) {
-        failed(piece, Status::corrupt);
+    const auto status = check(*window, piece);
+    if (status == Status::corrupt)
+        failed(piece, status);
+    if (status != Status::ok)
         return -1;
-    }
     count(&Counters::readFromCache);
     const auto inside = offset - piece.offset;
     const auto n = std::min<uint64_t>(size, piece.payload - inside);
@@ -189,27 +190,41 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     return static_cast<int64_t>(n);
 }
 
+/// Whether the piece is the object's. The index takes keys for one that agree in
+/// bucket and tag: whole bytes of another key are notFound, and nobody's fault.
 ClusterFs::Status
 ClusterFs::ObjectReader::check(Window &window, const Piece &piece) const
 {
-    if (window.trusted)
-        return Status::ok;
+    const auto owner = ownerOf(window, piece);
     auto &checked = window.checked;
-    if (std::find(checked.begin(), checked.end(), piece.start) != checked.end())
-        return Status::ok;
-    Status status = Status::ok;
-    if (piece.part) {
-        status = checkPart(window, piece);
-    } else {
-        ExtentHeader expected;
-        expected.size = headBytes_;
-        expected.sequence = sequence_;
-        expected.key = key_;
-        status = checkExtent(window.at(piece.start), piece.bytes, expected, shared_.uuid, piece.cluster, piece.start);
-    }
-    if (status == Status::ok)
+    if (!window.trusted && std::find(checked.begin(), checked.end(), piece.start) == checked.end()) {
+        const auto status = piece.part ? checkPart(window, piece) : checkFront(window, piece, owner);
+        if (status != Status::ok)
+            return status;
         checked.push_back(piece.start);
-    return status;
+    }
+    return owner == key_ ? Status::ok : Status::notFound;
+}
+
+/// the key that the bytes themselves name
+ClusterFs::Key
+ClusterFs::ObjectReader::ownerOf(const Window &window, const Piece &piece)
+{
+    if (!piece.part)
+        return keyOfExtent(window.at(piece.start));
+    ClusterHeader header;
+    Directory::Peek(window.at(0), ClusterHeader::encodedBytes, header);
+    return header.key;
+}
+
+ClusterFs::Status
+ClusterFs::ObjectReader::checkFront(const Window &window, const Piece &piece, const Key &owner) const
+{
+    ExtentHeader expected;
+    expected.size = headBytes_;
+    expected.sequence = sequence_;
+    expected.key = owner;
+    return checkExtent(window.at(piece.start), piece.bytes, expected, shared_.uuid, piece.cluster, piece.start);
 }
 
 ClusterFs::Status
@@ -220,8 +235,7 @@ ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) con
     if (status != Status::ok)
         return Status::corrupt;
     const auto &h = front.header;
-    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.key != key_ || h.end != piece.bytes ||
-            h.partNumber != piece.number)
+    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.end != piece.bytes || h.partNumber != piece.number)
         return Status::corrupt;
     const auto crc = partCrc(window.at(partPayloadAt), piece.payload, shared_.uuid, piece.cluster, piece.sequence);
     return crc == h.payloadCrc ? Status::ok : Status::corrupt;
@@ -337,8 +351,11 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     if (slot == noSlot)
         return;
     const auto &r = catalog.index[slot];
-    if (piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.cluster)
-        catalog.erase(slot);
+    if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.cluster))
+        return;
+    catalog.erase(slot);
+    if (shared_.onUnreadable)
+        shared_.onUnreadable(key_);
 }
 
 void

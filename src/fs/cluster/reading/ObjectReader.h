@@ -52,6 +52,8 @@ private:
     void answerLater(Status, std::function<void(Status)>);
     int64_t copyFilling(uint64_t offset, char *to, size_t size) const;
     Status check(Window &, const Piece &) const;
+    static Key ownerOf(const Window &, const Piece &);
+    Status checkFront(const Window &, const Piece &, const Key &owner) const;
     Status checkPart(const Window &, const Piece &) const;
     void fetched(const Piece &, Status, const std::function<void(Status)> &);
     void failed(const Piece &, Status);

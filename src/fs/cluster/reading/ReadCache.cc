@@ -6,6 +6,13 @@
 #include <algorithm>
 #include <cassert>
 
+namespace ClusterFs {
+namespace {
+constexpr uint64_t recentShare = 4; ///< of the limit, one part came in since a window that counts as recent was used
+constexpr uint32_t leastBytes = 4096; ///< smaller windows are worth no more
+} // namespace
+} // namespace ClusterFs
+
 ClusterFs::ReadCache::ReadCache(Device &device, Catalog &catalog, const Geometry &geometry, const uint64_t most):
     device_(device),
     catalog_(catalog),
@@ -24,12 +31,12 @@ ClusterFs::ReadCache::find(const ClusterNo cluster, const Sequence sequence, con
 {
     const auto found = byCluster_.find(cluster);
     if (found != byCluster_.end()) {
-        for (const auto at: found->second) {
-            const auto &w = *at;
+        for (auto &at: found->second) {
+            const auto &w = at->second;
             if (!w->loading && w->sequence == sequence && w->covers(start, size)) {
-                windows_.splice(windows_.begin(), windows_, at);
+                at = use(at);
                 ++hits;
-                return w;
+                return at->second;
             }
         }
     }
@@ -105,10 +112,9 @@ ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequ
     }
     const auto load = enqueue(cluster, sequence, run.from, bytes, cluster, IoClass::urgent, std::move(done));
     load->mates = run.objects - 1;
-    load->matesBytes = bytes - alone;
     ++groupReads;
     matesRead += load->mates;
-    matesBytes += load->matesBytes;
+    matesBytes += bytes - alone;
     begin(load);
     return Loading::withGroup;
 }
@@ -119,7 +125,6 @@ ClusterFs::ReadCache::start(const LoadPointer &load)
     const auto window = add(load->cluster, load->sequence, load->start, load->size, std::make_shared<Buffer>(load->size));
     window->loading = true;
     window->mates = load->mates;
-    window->matesBytes = load->matesBytes;
     Io io;
     io.op = IoOp::read;
     io.ioClass = load->ioClass;
@@ -147,7 +152,7 @@ ClusterFs::ReadCache::loaded(const LoadPointer &load, const WindowPointer &windo
         const auto found = byCluster_.find(load->cluster);
         if (found != byCluster_.end()) {
             for (const auto at: found->second) {
-                if (*at == window) {
+                if (at->second == window) {
                     remove(at);
                     break;
                 }
@@ -192,23 +197,53 @@ ClusterFs::ReadCache::add(const ClusterNo cluster, const Sequence sequence, cons
     window->start = from;
     window->size = size;
     window->buffer = std::move(buffer);
-    windows_.push_front(window);
-    byCluster_[cluster].push_back(windows_.begin());
     bytes_ += window->buffer->size();
+    clock_ += window->buffer->size();
+    window->used = clock_;
+    byCluster_[cluster].push_back(windows_.emplace(worth(*window), window));
     return window;
+}
+
+/// what a window is worth when it is used now: the cost of a byte of it, in those of transferring one
+double
+ClusterFs::ReadCache::worth(const Window &w) const
+{
+    const auto &cost = device_.readCost();
+    return age_ + 1 + cost.requestMicros() / cost.byteMicros() / std::max(w.size, leastBytes);
+}
+
+ClusterFs::ReadCache::Windows::iterator
+ClusterFs::ReadCache::use(const Windows::iterator at)
+{
+    auto node = windows_.extract(at);
+    node.key() = worth(*node.mapped());
+    node.mapped()->used = clock_;
+    return windows_.insert(std::move(node));
+}
+
+bool
+ClusterFs::ReadCache::recent(const Window &w) const
+{
+    return clock_ - w.used < limit_ / recentShare;
+}
+
+void
+ClusterFs::ReadCache::evict(const uint64_t wanted, const bool recentToo)
+{
+    for (auto at = windows_.begin(); bytes_ + wanted > limit_ && at != windows_.end();) {
+        const auto victim = at++;
+        if (victim->second.use_count() > 1 || (!recentToo && recent(*victim->second)))
+            continue;
+        age_ = std::max(age_, victim->first);
+        remove(victim);
+    }
 }
 
 bool
 ClusterFs::ReadCache::makeRoom(const uint64_t wanted)
 {
-    auto at = windows_.end();
-    while (bytes_ + wanted > limit_ && at != windows_.begin()) {
-        --at;
-        if (at->use_count() > 1)
-            continue;
-        const auto victim = at++;
-        remove(victim);
-    }
+    evict(wanted, false);
+    evict(wanted, true);
     // a single window must always find room, however small the limit
     return bytes_ + wanted <= limit_ || bytes_ == 0;
 }
@@ -216,14 +251,14 @@ ClusterFs::ReadCache::makeRoom(const uint64_t wanted)
 void
 ClusterFs::ReadCache::remove(const Windows::iterator victim)
 {
-    const auto found = byCluster_.find((*victim)->cluster);
+    const auto found = byCluster_.find(victim->second->cluster);
     assert(found != byCluster_.end());
     auto &list = found->second;
     list.erase(std::find(list.begin(), list.end(), victim));
     if (list.empty())
         byCluster_.erase(found);
-    bytes_ -= (*victim)->buffer->size();
-    noteDrop(**victim);
+    bytes_ -= victim->second->buffer->size();
+    noteDrop(*victim->second);
     windows_.erase(victim);
 }
 
@@ -247,7 +282,7 @@ ClusterFs::ReadCache::forget(const ClusterNo cluster)
         return;
     const auto list = found->second; // remove() changes the original
     for (const auto at: list) {
-        if (at->use_count() == 1)
+        if (at->second.use_count() == 1)
             remove(at);
     }
 }

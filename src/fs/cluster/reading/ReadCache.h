@@ -10,7 +10,7 @@
 #include "fs/cluster/reading/WindowPolicy.h"
 
 #include <deque>
-#include <list>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -27,7 +27,7 @@ struct Window {
     bool trusted = false; ///< written by us in this run: no checksum needed
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
     uint32_t mates = 0; ///< objects that were read along with the wanted one
-    uint64_t matesBytes = 0; ///< of those
+    uint64_t used = 0; ///< the read cache's clock at the last use
 
     bool covers(const uint32_t from, const uint32_t bytes) const {
         return from >= start && uint64_t(from) + bytes <= uint64_t(start) + size;
@@ -36,8 +36,13 @@ struct Window {
 };
 using WindowPointer = std::shared_ptr<Window>;
 
-/// A bounded set of windows, used last kept longest. A window that somebody
-/// else holds a pointer to is not evicted.
+/// A bounded set of windows. Those go first whose bytes would cost least to read
+/// again, the longer unused the sooner: GreedyDual-Size (Cao and Irani, Cost-aware
+/// WWW proxy caching algorithms, 1997). Where positioning costs most, many small
+/// windows are so kept for a large one; windows of one size go in the order of
+/// their last use. A window that somebody else holds a pointer to is not evicted,
+/// and one that was used just now not before all others: large ones would leave
+/// before their readers have come to the end.
 class ReadCache
 {
 public:
@@ -54,10 +59,10 @@ public:
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
 
+    enum class Loading { joined /* a read under way */, alone, withGroup };
     /// The same for one extent, and its group with it when that pays.
     /// \param alone the bytes that are wanted
     /// \param run the group around it
-    enum class Loading { joined /* a read under way */, alone, withGroup };
     Loading loadWithGroup(ClusterNo, Sequence, uint32_t start, uint32_t alone, const Catalog::Run &run, Done);
 
     /// starts reads that waited for memory which others have given back
@@ -95,11 +100,10 @@ private:
         ClusterNo pin;
         IoClass ioClass;
         uint32_t mates = 0;
-        uint64_t matesBytes = 0;
         std::vector<Done> waiters;
     };
     using LoadPointer = std::shared_ptr<Load>;
-    using Windows = std::list<WindowPointer>;
+    using Windows = std::multimap<double, WindowPointer>; ///< by worth
 
     bool join(ClusterNo, Sequence, uint32_t start, uint32_t size, Done &);
     LoadPointer enqueue(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
@@ -108,6 +112,10 @@ private:
     void loaded(const LoadPointer &, const WindowPointer &, Status);
     void startDeferred();
     bool makeRoom(uint64_t bytes);
+    void evict(uint64_t wanted, bool recentToo);
+    bool recent(const Window &) const;
+    double worth(const Window &) const;
+    Windows::iterator use(Windows::iterator);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
     void noteDrop(const Window &);
@@ -118,7 +126,9 @@ private:
     WindowPolicy policy_;
     uint64_t limit_;
     uint64_t bytes_ = 0;
-    Windows windows_; ///< front = used last
+    uint64_t clock_ = 0; ///< bytes of all windows so far
+    double age_ = 0; ///< the most that an evicted window was worth
+    Windows windows_;
     std::unordered_map<ClusterNo, std::vector<Windows::iterator>> byCluster_;
     std::unordered_map<ClusterNo, std::vector<LoadPointer>> underWay_;
     std::deque<LoadPointer> deferred_; ///< wait for memory; one for each waiting reader at most

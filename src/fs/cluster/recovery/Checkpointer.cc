@@ -9,7 +9,7 @@
 
 namespace ClusterFs {
 namespace {
-constexpr unsigned superblockMilliseconds = 30000;
+constexpr uint64_t superblockMicros = 60000000; ///< for its write and the flush after it
 constexpr double journalShare = 0.5; ///< of the journal that may be used before a checkpoint is due
 constexpr uint64_t retryMicros = 10000000; ///< between tries when they fail
 } // namespace
@@ -321,30 +321,35 @@ ClusterFs::Checkpointer::failed(const Status status)
 }
 
 ClusterFs::Status
-ClusterFs::Checkpointer::superblockNow(const bool clean)
+ClusterFs::Checkpointer::superblockNow(const bool clean, const uint64_t maxMicros)
 {
+    const auto deadline = shared_.clock.micros() + maxMicros;
     auto newer = superblock_;
     newer.clean = clean;
     newer.lastSequence = shared_.sequence;
     ++newer.update;
     const auto buffer = std::make_shared<Buffer>(superblockBytes);
     newer.encode(buffer->data());
-    auto status = doAndWait(shared_.device, IoOp::write, superblockOffset(newer.update), buffer, superblockBytes, superblockMilliseconds);
+    const auto left = [&] {
+        const auto now = shared_.clock.micros();
+        return static_cast<unsigned>(now < deadline ? (deadline - now) / 1000 : 0);
+    };
+    auto status = doAndWait(shared_.device, IoOp::write, superblockOffset(newer.update), buffer, superblockBytes, left());
     if (status == Status::ok)
-        status = doAndWait(shared_.device, IoOp::flush, 0, nullptr, 0, superblockMilliseconds);
+        status = doAndWait(shared_.device, IoOp::flush, 0, nullptr, 0, left());
     if (status == Status::ok)
         superblock_ = newer;
     return status;
 }
 
 ClusterFs::Status
-ClusterFs::Checkpointer::writeCleanSuperblock()
+ClusterFs::Checkpointer::writeCleanSuperblock(const uint64_t maxMicros)
 {
-    return superblockNow(true);
+    return superblockNow(true, maxMicros);
 }
 
 ClusterFs::Status
 ClusterFs::Checkpointer::writeDirtySuperblock()
 {
-    return superblockNow(false);
+    return superblockNow(false, superblockMicros);
 }

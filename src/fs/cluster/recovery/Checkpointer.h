@@ -34,8 +34,8 @@ public:
     bool running() const { return step_ != Step::idle; }
 
     /// Makes the next superblock say that all is on the device; only after a
-    /// checkpoint that nothing followed. Waits for the device.
-    Status writeCleanSuperblock();
+    /// checkpoint that nothing followed. Waits for the device, at most that long.
+    Status writeCleanSuperblock(uint64_t maxMicros);
     /// says that the device is in use. Waits for the device.
     Status writeDirtySuperblock();
 
@@ -63,7 +63,7 @@ private:
     void answer(Status);
     void failed(Status);
     void submit(IoOp, uint64_t offset, uint32_t size);
-    Status superblockNow(bool clean);
+    Status superblockNow(bool clean, uint64_t maxMicros);
     Checkpoint::Chunk newChunk(Checkpoint::Kind) const;
 
     Shared &shared_;

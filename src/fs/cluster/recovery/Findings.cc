@@ -93,13 +93,20 @@ ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
 {
     const auto &clusters = shared_.catalog.clusters;
     uint32_t length = 0;
+    uint64_t bytes = 0;
     for (auto c = first; c != noCluster; c = clusters[c].nextPart) {
         if (c >= clusters.count() || fates_.count(c) || ++length > clusters.count())
             return false;
-        if (clusters[c].state != ClusterState::part || clusters[c].first != noSlot || clusters[c].end < partPayloadAt)
+        const auto &part = clusters[c];
+        if (part.state != ClusterState::part || part.first != noSlot || part.end < partPayloadAt)
             return false;
+        // all but the last are full, since readers compute where an offset is
+        if (part.nextPart != noCluster && part.end - partPayloadAt != shared_.partCapacity())
+            return false;
+        bytes += part.end - partPayloadAt;
     }
-    return length > 0;
+    // else a reader would give fewer or more bytes than the object has
+    return length > 0 && clusters[first].headBytes + bytes == clusters[first].total;
 }
 
 /// Objects come in the order of their buckets, but lie in clusters all over the
@@ -137,7 +144,9 @@ ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const 
     r.setPacked(record.packed);
     r.setFlags(r.flags() & static_cast<uint8_t>(~Record::flagDead));
     if (catalog.index.find(record.bucket, record.tag) != noSlot) {
-        noteOlder(record.bucket, hasKey ? &record.key : nullptr, r); // what came in since is newer
+        const auto front = r.parted() ? fronts_.find(r.size) : fronts_.end();
+        noteOlder(record.bucket, hasKey ? &record.key : nullptr, r, // what came in since is newer
+                  front == fronts_.end() ? frontOf(r) : front->second);
         return;
     }
     uint32_t payload = r.size;
@@ -146,16 +155,14 @@ ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const 
             return;
         payload = catalog.clusters[r.size].headBytes;
     }
-    if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
-        return;
-    if (catalog.addFound(record.bucket, record.tag, hasKey ? &record.key : nullptr, r, payload) != noSlot)
+    if (adopt(record.bucket, hasKey ? &record.key : nullptr, r, payload))
         --stats_.dropped;
 }
 
 /// \returns whether a version of that sequence number may enter; ends older ones
-/// \param r what would enter
+/// \param entering what would enter, with its front when it is large
 bool
-ClusterFs::Findings::supersede(const Key &key, const Sequence s, const Record &entering)
+ClusterFs::Findings::supersede(const Key &key, const Sequence s, const Record &entering, const Front &front)
 {
     auto &catalog = shared_.catalog;
     if (removed(catalog.index.bucketOf(key), Index::TagOf(key), s))
@@ -165,10 +172,10 @@ ClusterFs::Findings::supersede(const Key &key, const Sequence s, const Record &e
         return true;
     const auto &r = catalog.index[older];
     if (r.staged() || catalog.clusters[r.cluster].sequence >= s) {
-        noteOlder(catalog.index.bucketOf(key), &key, entering);
+        noteOlder(catalog.index.bucketOf(key), &key, entering, front);
         return false;
     }
-    noteOlder(catalog.index.bucketOf(key), &key, r);
+    noteOlder(catalog.index.bucketOf(key), &key, r, frontOf(r));
     // a revalidated large object has the parts of its older version
     catalog.disownParts(older);
     catalog.erase(older);
@@ -197,11 +204,19 @@ recordOf(const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e,
     return r;
 }
 
-void
-ClusterFs::Findings::adopt(const Key &key, const Record &r, const uint32_t payload)
+/// \param payload bytes in the extent
+/// \returns whether the object is in the index now
+bool
+ClusterFs::Findings::adopt(const uint32_t bucket, const Key *const key, const Record &r, const uint32_t payload)
 {
     auto &catalog = shared_.catalog;
-    catalog.addFound(catalog.index.bucketOf(key), r.tag, &key, r, payload);
+    const auto &c = catalog.clusters[r.cluster];
+    if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
+        return false;
+    // extents do not overlap; the sum of some that do may be more than liveBytes can count
+    if (uint64_t(c.liveBytes) + Catalog::ExtentBytes(payload) > c.end)
+        return false;
+    return catalog.addFound(bucket, r.tag, key, r, payload) != noSlot;
 }
 
 void
@@ -239,8 +254,8 @@ ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubt
             part += e.parts;
         } else {
             const auto r = recordOf(n, e, doubtful, noCluster);
-            if (supersede(e.key, d.header.sequence, r))
-                adopt(e.key, r, e.size);
+            if (supersede(e.key, d.header.sequence, r, Front()))
+                adopt(index.bucketOf(e.key), &e.key, r, e.size);
         }
     }
 }
@@ -271,7 +286,8 @@ ClusterFs::Findings::join(const LargeObject &o)
     auto &catalog = shared_.catalog;
     const auto &home = catalog.clusters[o.cluster];
     const auto r = recordOf(o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
-    if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence, r))
+    const Front front{o.entry.info.size, o.entry.size};
+    if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence, r, front))
         return;
     if (!partsAreHere(o)) {
         ++stats_.dropped;
@@ -279,10 +295,11 @@ ClusterFs::Findings::join(const LargeObject &o)
     }
     for (size_t i = 0; i < o.parts.size(); ++i)
         catalog.clusters[o.parts[i].cluster].nextPart = i + 1 < o.parts.size() ? o.parts[i + 1].cluster : noCluster;
-    auto &first = catalog.clusters[o.parts.front().cluster];
-    first.total = o.entry.info.size;
-    first.headBytes = o.entry.size;
-    adopt(o.entry.key, r, o.entry.size);
+    auto &first = catalog.clusters[r.size];
+    fronts_.emplace(r.size, frontOf(r)); // what the checkpoint has is older
+    first.total = front.total;
+    first.headBytes = front.headBytes;
+    adopt(catalog.index.bucketOf(o.entry.key), &o.entry.key, r, o.entry.size);
 }
 
 void
@@ -301,10 +318,20 @@ ClusterFs::Findings::joinParts()
 
 /// remembers a copy whose place a newer one has, or takes
 void
-ClusterFs::Findings::noteOlder(const uint32_t bucket, const Key *const key, const Record &r)
+ClusterFs::Findings::noteOlder(const uint32_t bucket, const Key *const key, const Record &r, const Front &front)
 {
     if (!stats_.scanned)
-        older_.push_back({bucket, shared_.catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r});
+        older_.push_back({bucket, shared_.catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r, front});
+}
+
+/// as the table has it now
+ClusterFs::Findings::Front
+ClusterFs::Findings::frontOf(const Record &r) const
+{
+    const auto &clusters = shared_.catalog.clusters;
+    if (!r.parted() || r.size >= clusters.count())
+        return Front();
+    return {clusters[r.size].total, clusters[r.size].headBytes};
 }
 
 /// \returns the object's copy in the index, or noSlot when that is no newer
@@ -379,10 +406,13 @@ ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
         return;
     if (r.parted() && r.size != parts && !chainIsWhole(r.size))
         return;
-    const auto payload = r.parted() ? catalog.clusters[r.size].headBytes : r.size;
-    if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
-        return;
-    if (catalog.addFound(copy.bucket, r.tag, copy.hasKey ? &copy.key : nullptr, r, payload) != noSlot)
+    const auto payload = r.parted() ? copy.front.headBytes : r.size;
+    if (r.parted()) {
+        // the same parts may have got another front with the newer copy
+        catalog.clusters[r.size].total = copy.front.total;
+        catalog.clusters[r.size].headBytes = copy.front.headBytes;
+    }
+    if (adopt(copy.bucket, copy.hasKey ? &copy.key : nullptr, r, payload))
         --stats_.dropped;
 }
 
@@ -439,6 +469,7 @@ ClusterFs::Findings::finish()
         catalog.clusters.pushHead(n);
     }
     large_.clear();
+    fronts_.clear();
     older_.clear();
     fates_.clear();
     removals_.clear();

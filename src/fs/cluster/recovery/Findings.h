@@ -70,19 +70,28 @@ private:
         std::vector<PartReference> parts;
     };
 
+    /// of a large object, what its first part's line in the table says; versions
+    /// that differ in their heads only have the same parts
+    struct Front {
+        uint64_t total = 0;
+        uint32_t headBytes = 0;
+    };
+
     struct OlderCopy {
         uint32_t bucket;
         Sequence sequence; ///< of its cluster
         bool hasKey;
         Key key;
         Record record;
+        Front front;
     };
 
     static uint64_t FilterKey(uint32_t bucket, uint32_t tag) { return (uint64_t(bucket) << 32) | tag; }
     bool removed(uint32_t bucket, uint32_t tag, Sequence) const;
-    bool supersede(const Key &, Sequence, const Record &);
-    void adopt(const Key &, const Record &, uint32_t payload);
-    void noteOlder(uint32_t bucket, const Key *, const Record &);
+    bool supersede(const Key &, Sequence, const Record &, const Front &);
+    bool adopt(uint32_t bucket, const Key *, const Record &, uint32_t payload);
+    void noteOlder(uint32_t bucket, const Key *, const Record &, const Front &);
+    Front frontOf(const Record &) const;
     SlotNo newerThan(const OlderCopy &) const;
     bool isWhole(SlotNo, const char *bytes) const;
     void revert(SlotNo, const OlderCopy &);
@@ -96,6 +105,7 @@ private:
     std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the table says are in motion
     std::unordered_map<uint64_t, Sequence> removals_; ///< bounded by the journal's size
     std::vector<OlderCopy> older_; ///< bounded by the journal: it names no removal of them, and no release of their clusters
+    std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
     Sequence highest_ = 0;
 };

@@ -12,8 +12,9 @@ constexpr uint32_t journalBlocksInRead = 64;
 constexpr unsigned chunksAhead = 16; ///< checkpoint chunks in flight or waiting for their turn
 constexpr uint64_t turnMicros = 5000; ///< how long poll() may keep requests waiting for more of the index
 /// Clusters that were written since, but whose announcement was lost, have
-/// sequence numbers that we have not seen: stay clear of them. A multiple of all
-/// heat ticks, so that the ages of objects stay what they are.
+/// sequence numbers that we have not seen: stay clear of them. More than are written
+/// from one superblock to the next. A multiple of all heat ticks, so that the ages of
+/// objects stay what they are.
 Sequence
 sequenceGap(const Shared &shared)
 {
@@ -52,11 +53,17 @@ ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, std::funct
 }
 
 void
+ClusterFs::Recovery::takeNumbers()
+{
+    // The run before began a gap above its superblock. Deletes from now on must
+    // cover all that it wrote, before we know what that is.
+    shared_.sequence += 2 * sequenceGap(shared_);
+}
+
+void
 ClusterFs::Recovery::start()
 {
     startedAt_ = shared_.clock.micros();
-    // deletes from now on must cover clusters written since that superblock
-    shared_.sequence += sequenceGap(shared_);
     shared_.catalog.holdEmpty = true;
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();

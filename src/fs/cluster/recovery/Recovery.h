@@ -22,6 +22,10 @@ class Recovery
 public:
     Recovery(Shared &, Journal &, const Superblock &);
 
+    /// Sets the numbers of this run apart from those of all runs before, whose newest
+    /// clusters may not be found. The superblock is written after that, so that the
+    /// next start knows of our numbers even when it finds nothing that has one.
+    void takeNumbers();
     void start();
     /// moves on; to be called after the device's answers were delivered
     void poll();

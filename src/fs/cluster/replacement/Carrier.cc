@@ -29,7 +29,7 @@ ClusterFs::Carrier::hold(const ClusterNo c, const bool evict)
 bool
 ClusterFs::Carrier::holds(const ClusterNo c) const
 {
-    return const_cast<Carrier*>(this)->find(c) != held_.end();
+    return std::any_of(held_.begin(), held_.end(), [c](const Held &h) { return h.cluster == c; });
 }
 
 size_t
@@ -74,7 +74,9 @@ ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &w
     header.size = w.payload;
     header.sequence = catalog.clusters[c].sequence;
     header.key = keyOfExtent(extent);
-    if (checkExtent(extent, Catalog::ExtentBytes(w.payload), header, shared_.uuid, c, w.offset) != Status::ok) {
+    // under another key, it would be in the index twice
+    if (catalog.index.find(header.key) != w.slot ||
+            checkExtent(extent, Catalog::ExtentBytes(w.payload), header, shared_.uuid, c, w.offset) != Status::ok) {
         ++shared_.counters.corrupt;
         return false;
     }

@@ -10,10 +10,13 @@ namespace ClusterFs {
 namespace {
 
 constexpr unsigned tailCandidates = 16; ///< clusters compared for the next eviction
+constexpr unsigned otherCandidates = 32; ///< clusters from anywhere compared with them
+constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
 constexpr uint64_t sweepMicros = 100000; ///< between sweeps
 constexpr size_t sparseMost = 64;
 constexpr unsigned stagedLooks = 256; ///< staged objects looked at when there is no other victim
+constexpr unsigned carryShare = 12; ///< of the bytes packed, one part may be carried ones
 constexpr uint32_t carryAge = 48; ///< heat ticks (of 64 in one turn of the device) within which a used object is wanted
 
 } // namespace
@@ -63,17 +66,18 @@ ClusterFs::Evictor::isShort() const
     const auto &index = shared_.catalog.index;
     if (needSlots_ || index.used() + index.capacity() / 64 > index.capacity())
         return true;
-    // a scan may find unknown ones free; draining ones may wait for slow readers;
-    // what is leaving may wait for a cluster to be packed into, so that it counts
-    // only while there are some
-    const auto sure = allocator_.available() + shared_.catalog.clusters.inState(ClusterState::unknown);
+    // draining ones may wait for slow readers; what is leaving may wait for a
+    // cluster to be packed into, so that it counts only while there are some
+    const auto sure = allocator_.available();
     return sure < allocator_.reserve() || sure + carrier_.evicting() < allocator_.reserve() * 2;
 }
 
 void
 ClusterFs::Evictor::poll()
 {
-    if (!shared_.recovered || shared_.health.level != Health::Level::good)
+    // until a scan is over, a cluster may hold large objects that wait for their
+    // parts to be found, and it is not known which clusters nothing leads to
+    if (!shared_.recovered || shared_.catalog.holdEmpty || shared_.health.level != Health::Level::good)
         return;
     if (shared_.clock.micros() >= nextSweep_) {
         nextSweep_ = shared_.clock.micros() + sweepMicros;
@@ -124,7 +128,7 @@ ClusterFs::Evictor::victim()
         }
         return noCluster;
     }
-    return worstOfTail();
+    return leastValuable();
 }
 
 ClusterFs::ClusterNo
@@ -141,26 +145,54 @@ ClusterFs::Evictor::sparse()
     return noCluster;
 }
 
-/// the cluster near the tail with the least that is worth keeping
+/// the cluster with the least that is worth keeping, of those near the tail and some others
 ClusterFs::ClusterNo
-ClusterFs::Evictor::worstOfTail() const
+ClusterFs::Evictor::leastValuable()
 {
     const auto &clusters = shared_.catalog.clusters;
     auto best = noCluster;
-    uint64_t bestBytes = 0;
-    const auto looks = shared_.config.replacement == ReplacementPolicy::lru ? tailCandidates : 1;
+    uint64_t bestValue = 0;
+    const auto compare = [&](const ClusterNo c) {
+        const auto value = valueOf(c);
+        if (best == noCluster || value < bestValue) {
+            best = c;
+            bestValue = value;
+        }
+    };
+    const bool lru = shared_.config.replacement == ReplacementPolicy::lru;
+    const auto looks = lru ? std::max(1U, std::min(tailCandidates, clusters.count() / 8)) : 1;
     unsigned looked = 0;
     for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
         if (carrier_.holds(c))
             continue;
         ++looked;
-        const auto bytes = wantedBytes(c, nullptr, false);
-        if (best == noCluster || bytes < bestBytes) {
-            best = c;
-            bestBytes = bytes;
-        }
+        compare(c);
+    }
+    // One object in use keeps its cluster away from the tail, whatever became of the
+    // others. What is new is spared, though it may not fill its cluster.
+    for (unsigned i = 0; lru && i < otherCandidates; ++i) {
+        sample_ = sample_ * 1664525 + 1013904223; // Numerical Recipes' generator: here and there is enough
+        const auto c = static_cast<ClusterNo>((uint64_t(sample_) * clusters.count()) >> 32);
+        const bool isNew = shared_.sequence - clusters[c].sequence < clusters.count() / 4;
+        if (clusters[c].state == ClusterState::packed && !isNew && !carrier_.holds(c))
+            compare(c);
     }
     return best;
+}
+
+/// what would be lost with a cluster: bytes, weighed by how lately they were used
+uint64_t
+ClusterFs::Evictor::valueOf(const ClusterNo c) const
+{
+    const auto &catalog = shared_.catalog;
+    uint64_t value = 0;
+    for (auto s = catalog.clusters[c].first; s != noSlot; s = catalog.index[s].sibling) {
+        const auto &r = catalog.index[s];
+        const auto age = shared_.ageOf(r.heat());
+        if (!r.dead() && age < oldest && !expired(s))
+            value += uint64_t(catalog.payloadBytes(s)) * (oldest - age);
+    }
+    return value;
 }
 
 bool
@@ -186,6 +218,39 @@ ClusterFs::Evictor::wantedBytes(const ClusterNo c, std::vector<Carrier::Wanted> 
     return bytes;
 }
 
+/// Carried bytes cost writes. Together with what is regrouped they stay below
+/// three tenths of what is stored.
+/// \returns bytes that may be carried now
+uint64_t
+ClusterFs::Evictor::carryBudget() const
+{
+    const auto &counters = shared_.counters;
+    const auto budget = (counters.packedBytes + shared_.geometry.clusterBytes) / carryShare;
+    const auto spent = counters.carriedBytes - counters.regroupedBytes;
+    return budget > spent ? budget - spent : 0;
+}
+
+/// Leaves those objects in the list that are most likely to be used again, for
+/// their size, as far as a budget allows.
+/// \param bytes of all
+/// \returns bytes of those
+uint64_t
+ClusterFs::Evictor::keepBest(std::vector<Carrier::Wanted> &list, uint64_t bytes, const uint64_t budget) const
+{
+    if (bytes <= budget)
+        return bytes;
+    const auto worth = [this](const Carrier::Wanted &w) {
+        const auto heat = shared_.catalog.index[w.slot].heat();
+        return (1.0 + Shared::usesOf(heat)) / (shared_.ageOf(heat) + 4.0) / (w.payload + 2000.0);
+    };
+    std::sort(list.begin(), list.end(), [&](const Carrier::Wanted &a, const Carrier::Wanted &b) { return worth(a) > worth(b); });
+    size_t kept = 0;
+    for (bytes = 0; kept < list.size() && bytes + list[kept].payload <= budget; ++kept)
+        bytes += list[kept].payload;
+    list.resize(kept);
+    return bytes;
+}
+
 /// \returns false when nothing could be done
 bool
 ClusterFs::Evictor::evict(const ClusterNo c)
@@ -193,14 +258,12 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     const auto &entry = shared_.catalog.clusters[c];
     const bool compact = entry.liveBytes < shared_.geometry.clusterBytes / 4;
     std::vector<Carrier::Wanted> list;
-    const auto bytes = wantedBytes(c, &list, compact);
-    // carried bytes cost writes: at most a fifth of all that is packed, so that
-    // what is written stays within 1.3 times of what is stored
-    const auto &counters = shared_.counters;
-    const bool affordable = compact || (counters.carriedBytes + bytes) * 5 <= counters.packedBytes + shared_.geometry.clusterBytes;
+    auto bytes = wantedBytes(c, &list, compact);
+    if (!compact)
+        bytes = keepBest(list, bytes, carryBudget());
     const bool room = bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
     const bool waiting = carrier_.full(); // never let room depend on packing alone
-    if (list.empty() || !affordable || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
+    if (list.empty() || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
         finish(c);
         return true;
     }

@@ -39,9 +39,12 @@ private:
     ClusterNo victim();
     bool dropStaged();
     ClusterNo sparse();
-    ClusterNo worstOfTail() const;
+    ClusterNo leastValuable();
+    uint64_t valueOf(ClusterNo) const;
     uint64_t wantedBytes(ClusterNo, std::vector<Carrier::Wanted> *, bool all) const;
     bool wanted(const Record &) const;
+    uint64_t carryBudget() const;
+    uint64_t keepBest(std::vector<Carrier::Wanted> &, uint64_t bytes, uint64_t budget) const;
     bool evict(ClusterNo);
     void finish(ClusterNo);
     void sweep();
@@ -53,6 +56,7 @@ private:
     Carrier &carrier_;
     bool needSlots_ = false;
     ClusterNo hand_ = 0; ///< of the sweep
+    uint32_t sample_ = 0; ///< of the generator by which leastValuable() picks clusters
     ClusterNo cyclic_ = 0; ///< next victim of the overwrite layout
     uint64_t nextSweep_ = 0; ///< Clock::micros()
     std::vector<ClusterNo> sparse_; ///< candidates that the sweep found

@@ -15,7 +15,8 @@ ClusterFs::Allocator::Allocator(Shared &shared, Journal &journal):
 uint32_t
 ClusterFs::Allocator::reserve() const
 {
-    return std::min<uint32_t>(64, std::max<uint32_t>(2, shared_.geometry.clusterCount / 32));
+    const auto count = shared_.geometry.clusterCount;
+    return std::min<uint32_t>(64, std::max({2U, std::min(8U, count / 24), count / 128}));
 }
 
 uint32_t

@@ -93,15 +93,6 @@ ClusterFs::Packer::poll()
     }
 }
 
-size_t
-ClusterFs::Packer::partsOf(const StageNo s) const
-{
-    size_t parts = 0;
-    for (auto c = shared_.catalog.staging[s].firstPart; c != noCluster; c = shared_.catalog.clusters[c].nextPart)
-        ++parts;
-    return parts;
-}
-
 bool
 ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
 {
@@ -109,7 +100,9 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
     if (o.state != StageState::complete)
         return false;
     const auto extent = Catalog::ExtentBytes(o.size);
-    const auto parts = partsOf(s);
+    size_t parts = 0;
+    for (auto c = o.firstPart; c != noCluster; c = shared_.catalog.clusters[c].nextPart)
+        ++parts;
     if (pack.sizeWith(extent, parts) > shared_.geometry.clusterBytes)
         return false;
     pack.items.push_back({s, o.id, o.record, 0, o.size, joined});

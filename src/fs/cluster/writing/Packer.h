@@ -55,7 +55,6 @@ private:
     void choose(Pack &, StageNo seed);
     bool addGroup(Pack &, StageNo seed);
     bool add(Pack &, StageNo, bool joined);
-    size_t partsOf(StageNo) const;
     void fillImage(Pack &);
     void written(const PackPointer &, Status);
     void failed(const PackPointer &);
