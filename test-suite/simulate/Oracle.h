@@ -6,8 +6,9 @@
 
 #include "fs/cluster/base/Types.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
-#include <string>
 #include <vector>
 
 namespace Simulate {
@@ -25,31 +26,53 @@ struct Version {
     uint64_t removed = 0; ///< when it was deleted or replaced, microseconds; 0 = not
 };
 
-/// the byte at an offset of a version: a function of both, so that bytes of
-/// another version, object or place never pass
-inline char
-byteAt(const uint64_t version, const uint64_t offset)
+/// eight bytes of a version: a function of both, so that bytes of another
+/// version, object or place never pass
+inline uint64_t
+wordAt(const uint64_t version, const uint64_t word)
 {
-    uint64_t x = (version * 0x9e3779b97f4a7c15ULL) ^ ((offset >> 3) * 0xbf58476d1ce4e5b9ULL);
+    uint64_t x = (version * 0x9e3779b97f4a7c15ULL) ^ (word * 0xbf58476d1ce4e5b9ULL);
     x ^= x >> 29;
     x *= 0x94d049bb133111ebULL;
     x ^= x >> 32;
-    return static_cast<char>(x >> (8 * (offset & 7)));
+    return x;
 }
 
-inline char
-expectedByte(const Version &v, const uint64_t offset)
+/// the bytes of one version from an offset on
+inline void
+fillFrom(const uint64_t version, uint64_t offset, char *to, size_t size)
 {
-    return offset < v.headSize ? byteAt(v.headVersion, offset) :
-           byteAt(v.bodyVersion, v.bodySkip + offset - v.headSize);
+    while (size > 0) {
+        const auto word = wordAt(version, offset >> 3) >> (8 * (offset & 7));
+        const auto n = std::min<size_t>(size, 8 - (offset & 7));
+        for (size_t i = 0; i < n; ++i)
+            to[i] = static_cast<char>(word >> (8 * i));
+        offset += n;
+        to += n;
+        size -= n;
+    }
+}
+
+/// Makes a version what another one becomes when its first bytes are replaced.
+/// \param oldHead how many, at least old.headSize
+/// \param newHead by how many of its own
+inline void
+takeHead(Version &fresh, const Version &old, const uint64_t oldHead, const uint64_t newHead)
+{
+    fresh.headVersion = fresh.number;
+    fresh.headSize = newHead;
+    fresh.bodyVersion = old.bodyVersion;
+    fresh.bodySkip = old.bodySkip + oldHead - old.headSize;
+    fresh.size = newHead + old.size - oldHead;
 }
 
 /// what a version's bytes are from an offset on
 inline void
 fill(const Version &v, const uint64_t offset, char *to, const size_t size)
 {
-    for (size_t i = 0; i < size; ++i)
-        to[i] = expectedByte(v, offset + i);
+    const auto head = offset < v.headSize ? std::min<size_t>(size, v.headSize - offset) : 0;
+    fillFrom(v.headVersion, offset, to, head);
+    fillFrom(v.bodyVersion, v.bodySkip + offset + head - v.headSize, to + head, size - head);
 }
 
 inline bool
@@ -57,8 +80,11 @@ matches(const Version &v, const uint64_t offset, const char *bytes, const size_t
 {
     if (offset + size > v.size)
         return false;
-    for (size_t i = 0; i < size; ++i) {
-        if (bytes[i] != expectedByte(v, offset + i))
+    char expected[512];
+    for (size_t at = 0; at < size; at += sizeof(expected)) {
+        const auto n = std::min(sizeof(expected), size - at);
+        fill(v, offset + at, expected, n);
+        if (memcmp(expected, bytes + at, n) != 0)
             return false;
     }
     return true;
@@ -87,6 +113,15 @@ public:
         return nullptr;
     }
 
+    /// a version is complete and takes the place of the one before
+    void finish(const uint64_t object, const uint64_t number, const uint64_t now) {
+        remove(object, now);
+        for (auto &v: versions_[object]) {
+            if (v.number == number)
+                v.finished = now;
+        }
+    }
+
     /// the object was deleted or replaced
     void remove(const uint64_t object, const uint64_t now) {
         for (auto &v: versions_[object]) {
@@ -99,8 +134,7 @@ public:
 
     static ClusterFs::Key KeyOf(const uint64_t object) {
         ClusterFs::Key k;
-        for (size_t i = 0; i < 16; ++i)
-            k.bytes[i] = static_cast<uint8_t>(byteAt(~object, i));
+        fillFrom(~object, 0, reinterpret_cast<char *>(k.bytes.data()), k.bytes.size());
         return k;
     }
 

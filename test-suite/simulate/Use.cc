@@ -12,10 +12,10 @@ Simulate::World::pass(const uint64_t micros)
 {
     const auto end = clock_.micros() + micros;
     while (clock_.micros() < end) {
-        engine_->poll();
+        turn();
         clock_.advance(std::min<uint64_t>(end - clock_.micros(), 50000));
     }
-    engine_->poll();
+    turn();
 }
 
 void
@@ -52,7 +52,9 @@ Simulate::World::step()
         pass(below(300000));
     else
         pass(below(20000000));
-    engine_->poll();
+    if (below(300) == 0)
+        reconfigure();
+    turn();
 }
 
 uint64_t
@@ -159,13 +161,9 @@ Simulate::World::continueStore()
     if (!failed && w.writer->size() < w.version.size)
         return;
     if (!failed && w.writer->finish() == Status::ok) {
-        oracle_.remove(w.object, clock_.micros());
-        for (auto &v: oracle_.of(w.object)) {
-            if (v.number == w.version.number)
-                v.finished = clock_.micros();
-        }
+        oracle_.finish(w.object, w.version.number, clock_.micros());
         ObjectInfo info;
-        if (honest_ && !engine_->find(Oracle::KeyOf(w.object), info))
+        if (honest_ && !config_.fileLifetime && !engine_->find(Oracle::KeyOf(w.object), info))
             broken("a stored object is not found");
     }
     writing_.erase(writing_.begin() + static_cast<std::ptrdiff_t>(which));
@@ -248,12 +246,11 @@ Simulate::World::continueRead()
             if (s == Status::ok)
                 n = r.reader->copy(r.offset, piece, sizeof(piece));
         });
-        for (unsigned i = 0; !done; ++i) {
-            if (i > 20000)
-                broken("a read is never answered");
-            engine_->poll();
-            if (!done)
-                device_->wait(5);
+        if (!await([&] { return done; }) && !hangs_)
+            broken("a read is never answered");
+        if (!done) {
+            reading_.erase(reading_.begin() + static_cast<std::ptrdiff_t>(which));
+            return;
         }
         if (status != Status::ok && honest_)
             broken("an open object can't be read on an honest disk");
@@ -288,40 +285,23 @@ Simulate::World::replaceHead()
     if (!v || !engine_->find(Oracle::KeyOf(object), info) || info.size != v->size)
         return;
     const auto old = *v;
-    auto &fresh = oracle_.add(object);
-    const auto number = fresh.number;
     const auto oldHead = below(std::min<uint64_t>(old.size, 2000) + 1);
-    if (oldHead < old.headSize) { // keep the arithmetic of who wrote what simple
+    if (oldHead < old.headSize) // keep the arithmetic of who wrote what simple
         return;
-    }
-    fresh.headVersion = number;
-    fresh.headSize = below(2000);
-    fresh.bodyVersion = old.bodyVersion;
-    fresh.bodySkip = old.bodySkip + oldHead - old.headSize;
-    fresh.size = fresh.headSize + old.size - oldHead;
-    const auto version = fresh;
-    std::string head(version.headSize, '\0');
-    fill(version, 0, &head[0], head.size());
-    auto status = Status::busy;
-    bool done = false;
+    auto &fresh = oracle_.add(object);
+    takeHead(fresh, old, oldHead, below(2000));
+    std::string head(fresh.headSize, '\0');
+    fill(fresh, 0, &head[0], head.size());
+    const auto number = fresh.number;
     info.timestamp = clock_.wallSeconds();
-    engine_->replaceHead(Oracle::KeyOf(object), static_cast<uint32_t>(oldHead), head, info, [&](const Status s) {
-        done = true;
-        status = s;
+    const auto done = std::make_shared<bool>(false);
+    engine_->replaceHead(Oracle::KeyOf(object), static_cast<uint32_t>(oldHead), head, info, [this, object, number, done](const Status s) {
+        *done = true;
+        if (s != Status::ok)
+            return;
+        ++tally_.headUpdates;
+        oracle_.finish(object, number, clock_.micros());
     });
-    for (unsigned i = 0; !done; ++i) {
-        if (i > 20000)
-            broken("a head update is never answered");
-        engine_->poll();
-        if (!done)
-            device_->wait(5);
-    }
-    if (status != Status::ok)
-        return;
-    ++tally_.headUpdates;
-    oracle_.remove(object, clock_.micros());
-    for (auto &each: oracle_.of(object)) {
-        if (each.number == number)
-            each.finished = clock_.micros();
-    }
+    if (!await([&] { return *done; }) && !hangs_)
+        broken("a head update is never answered");
 }

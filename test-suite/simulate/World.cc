@@ -11,6 +11,8 @@ namespace Simulate {
 namespace {
 /// what the promises allow beyond their windows: requests take time, too
 constexpr uint64_t slackMicros = 3000000;
+constexpr unsigned hungTurns = 500; ///< to wait for what may never come
+constexpr uint64_t stopSlackMicros = 100000; ///< of a stop, which waits in steps
 } // namespace
 } // namespace Simulate
 
@@ -19,22 +21,15 @@ Simulate::World::World(const Plan &plan):
     random_(plan.seed)
 {
     honest_ = chance(50);
+    hangs_ = !honest_ && chance(20);
+    lifetimes_ = chance(15);
     objects_ = 20 + below(300);
     static const uint32_t sizes[] = {16, 32, 64, 128};
     config_.clusterKb = sizes[below(4)];
     config_.objectKb = 1 + static_cast<uint32_t>(below(8));
-    config_.stagingMb = 2;
-    config_.readCacheMb = 2;
-    config_.localityMb = chance(80) ? 1 : 0;
-    config_.persist = 1 + static_cast<uint32_t>(below(20));
-    config_.deleteCount = 1 + static_cast<uint32_t>(below(50));
-    config_.deleteTime = 1 + static_cast<uint32_t>(below(5));
-    config_.checkpoint = 5 + static_cast<uint32_t>(below(60));
-    config_.depth = 1 + static_cast<uint32_t>(below(32));
-    config_.replacement = chance(50) ? ReplacementPolicy::lru : ReplacementPolicy::fifo;
-    config_.layout = static_cast<LayoutPolicy>(below(3));
-    config_.list = chance(30);
-    const auto bytes = (12 + below(12)) << 20;
+    chooseOptions();
+    const uint64_t cluster = config_.clusterBytes();
+    const auto bytes = chance(40) ? smallestDevice() + below(60) * cluster : (12 + below(12)) << 20;
     media_ = std::make_unique<MemoryDevice>(clock_, bytes, chance(50) ? 4096 : 512);
     format();
 }
@@ -59,51 +54,66 @@ Simulate::World::format()
     if (Engine::Format(*media_, config_, random_(), error) != Status::ok)
         broken("format: " + error);
     oracle_ = Oracle();
-    everEvicted_ = false;
+    formatted_ = media_->size();
+    everEvicted_ = lifetimes_;
     afterClean_ = false;
+    before_ = last_ = begun_ = next_ = Work();
 }
 
 void
 Simulate::World::start()
 {
-    device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
-    device_->setDelay(50 + below(500), 1000 + below(20000));
-    device_->setShuffle(chance(70));
-    if (!honest_) {
-        const double rate = chance(50) ? 0.002 : 0.02;
-        device_->setRate(IoOp::read, Fault::error, rate);
-        device_->setRate(IoOp::read, Fault::flip, rate);
-        device_->setRate(IoOp::read, Fault::rot, rate);
-        device_->setRate(IoOp::write, Fault::error, rate / 2);
-        device_->setRate(IoOp::write, Fault::torn, rate);
-        device_->setRate(IoOp::write, Fault::lost, rate);
-        device_->setRate(IoOp::write, Fault::misdirected, rate / 4);
-        device_->setRate(IoOp::flush, Fault::lost, rate);
-    }
-    engine_ = std::make_unique<Engine>(*device_, clock_, config_, [this](LogLevel, const std::string &text) { say(text); });
-    std::string error;
-    const auto status = engine_->open(error);
-    if (status != Status::ok) {
-        if (honest_)
-            broken("open: " + error);
-        say("not opened: " + error);
-        engine_.reset();
-        device_.reset();
+    if (chance(5))
+        refuseSmaller();
+    if (chance(5))
+        grow();
+    if (chance(50))
+        chooseOptions();
+    open(false);
+    if (!engine_ && hangs_)
+        open(true);
+    if (!engine_) {
         format();
         ++tally_.reformats;
-        start();
-        return;
+        return start();
     }
-    for (unsigned i = 0; engine_->state() == EngineState::recovering; ++i) {
-        if (i > 100000)
-            broken("recovery does not end");
-        engine_->poll();
-        device_->wait(5);
-    }
+    ended_.swap(promises_);
+    promises_.clear();
+    promise();
+    checkpoints_ = 0;
+    next_ = last_;
+    const bool recovered = await([this] { return engine_->state() != EngineState::recovering; });
+    if (!recovered && !hangs_)
+        broken("recovery does not end");
+    if (honest_)
+        checkReads();
     scanned_ = engine_->stats().recovery.scanned;
     tally_.scans += scanned_;
     if (scanned_ && honest_)
         broken("an honest disk lost its checkpoint");
+}
+
+/// \param wellNow without faults; must succeed
+void
+Simulate::World::open(const bool wellNow)
+{
+    device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
+    device_->setDelay(50 + below(500), 1000 + below(20000));
+    device_->setShuffle(chance(70));
+    if (!wellNow)
+        setFaults();
+    auto config = config_;
+    if (chance(10))
+        config.clusterKb = 16U << below(4); // that of the format stays in force
+    engine_ = std::make_unique<Engine>(*device_, clock_, config, [this](LogLevel, const std::string &text) { say(text); });
+    std::string error;
+    if (engine_->open(error) == Status::ok)
+        return;
+    if (honest_ || wellNow)
+        broken("open: " + error);
+    say("not opened: " + error);
+    engine_.reset();
+    device_.reset();
 }
 
 void
@@ -114,11 +124,7 @@ Simulate::World::stop()
     afterClean_ = afterCut_ = false;
     const auto how = below(3);
     if (how == 0) {
-        const auto status = engine_->close(600000);
-        if (honest_ && status != Status::ok)
-            broken(std::string("close: ") + statusText(status));
-        afterClean_ = status == Status::ok;
-        ++tally_.closes;
+        stopInOrder();
     } else if (how == 1) {
         ++tally_.kills;
     } else {
@@ -127,6 +133,31 @@ Simulate::World::stop()
         ++tally_.cuts;
     }
     crashed_ = clock_.micros();
+    countRun();
+    say(how == 0 ? "closed" : how == 1 ? "killed" : "power cut");
+    engine_.reset();
+    device_.reset();
+}
+
+void
+Simulate::World::stopInOrder()
+{
+    const unsigned milliseconds = hangs_ ? 20000 : 600000;
+    const auto before = clock_.micros();
+    const auto status = engine_->close(milliseconds);
+    if (honest_ && status != Status::ok)
+        broken(std::string("close: ") + statusText(status));
+    if (clock_.micros() - before > milliseconds * uint64_t(1000) + stopSlackMicros)
+        broken("a stop took " + std::to_string((clock_.micros() - before) / 1000) + " ms");
+    afterClean_ = status == Status::ok;
+    ++tally_.closes;
+}
+
+void
+Simulate::World::countRun()
+{
+    observe();
+    before_ = last_;
     const auto stats = engine_->stats();
     const auto &counters = stats.counters;
     everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
@@ -137,11 +168,10 @@ Simulate::World::stop()
         std::to_string(counters.evictedObjects) + " objects, carried " + std::to_string(counters.carriedObjects) +
         ", corrupt " + std::to_string(counters.corrupt) + ", errors " + std::to_string(counters.readErrors) + " " +
         std::to_string(counters.writeErrors));
-    say(how == 0 ? "closed" : how == 1 ? "killed" : "power cut");
-    engine_.reset();
-    for (const auto fault: {Fault::error, Fault::flip, Fault::rot, Fault::torn, Fault::lost, Fault::misdirected})
+    for (const auto fault: {Fault::error, Fault::flip, Fault::rot, Fault::torn, Fault::lost, Fault::misdirected, Fault::duplicated,
+                            Fault::repeated})
         tally_.faults += device_->injected(fault);
-    device_.reset();
+    tally_.hangs += device_->injected(Fault::hang);
 }
 
 void
@@ -198,7 +228,7 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
             is = &v;
     }
     if (is) {
-        const auto window = uint64_t(config_.deleteTime) * 1000000 + slackMicros;
+        const auto window = windowOf(is->removed, &Promise::deleteTime) + slackMicros;
         const bool late = is->removed && (afterClean_ || is->removed + window < crashed_);
         if (late && honest_)
             broken("object " + std::to_string(object) + ", version " + std::to_string(is->number) +
@@ -223,7 +253,7 @@ Simulate::World::checkDurable(std::vector<Version> &versions, const uint64_t obj
         if (!v.finished || v.removed || v.lost)
             continue;
         v.lost = true;
-        const auto window = uint64_t(config_.persist) * 1000000 + slackMicros;
+        const auto window = windowOf(v.finished, &Promise::persist) + slackMicros;
         if (honest_ && !everEvicted_ && (afterClean_ || v.finished + window < crashed_))
             broken("object " + std::to_string(object) + ", version " + std::to_string(v.number) + " completed at " +
                    std::to_string(v.finished / 1000) + " ms is lost");
@@ -233,28 +263,15 @@ Simulate::World::checkDurable(std::vector<Version> &versions, const uint64_t obj
 bool
 Simulate::World::fetchAll(Reader &reader, std::string &bytes)
 {
-    char piece[4096];
-    for (unsigned stalls = 0; stalls < 20000;) {
-        const auto n = reader.copy(bytes.size(), piece, 1 + below(sizeof(piece)));
-        if (n == 0)
-            return true;
-        if (n > 0) {
-            bytes.append(piece, static_cast<size_t>(n));
-            continue;
-        }
-        auto status = Status::busy;
-        bool done = false;
-        reader.fetch(bytes.size(), [&](const Status s) { status = s; done = true; });
-        for (unsigned i = 0; !done; ++i) {
-            if (i > 20000)
-                broken("a read is never answered");
-            engine_->poll();
-            if (!done)
-                device_->wait(5);
-        }
-        if (status != Status::ok)
-            return false;
-        ++stalls;
-    }
-    broken("a read makes no progress");
+    const auto fetched = Simulate::fetchAll(*engine_, *device_, reader, [this] { return 1 + below(4096); }, bytes,
+                                            hangs_ ? hungTurns : turnsMost);
+    if (fetched == Fetched::never && !hangs_)
+        broken("a read is never answered");
+    return fetched == Fetched::all;
+}
+
+bool
+Simulate::World::await(const std::function<bool()> &condition) const
+{
+    return Simulate::await(*engine_, *device_, condition, hangs_ ? hungTurns : turnsMost);
 }

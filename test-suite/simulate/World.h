@@ -7,20 +7,13 @@
 #include "fs/cluster/device/FaultyDevice.h"
 #include "fs/cluster/device/MemoryDevice.h"
 #include "fs/cluster/engine/Engine.h"
+#include "test-suite/simulate/Access.h"
 #include "test-suite/simulate/Oracle.h"
 
 #include <memory>
 #include <random>
-#include <stdexcept>
 
 namespace Simulate {
-
-/// the engine broke a promise
-class Broken : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
 
 /// what to do, for one seed
 struct Plan {
@@ -45,11 +38,16 @@ struct Tally {
     uint64_t groupReads = 0;
     uint64_t regrouped = 0; ///< groups
     uint64_t reformats = 0;
+    uint64_t hangs = 0; ///< requests that never completed
+    uint64_t grown = 0; ///< devices that became larger
+    uint64_t shrunk = 0; ///< starts on a smaller device, all refused
+    uint64_t reconfigured = 0; ///< while the engine ran
 };
 
 /// A history that its seed determines. Half of the worlds have an honest disk,
-/// on which every promise is checked; in the others the disk lies and fails,
-/// and only one promise is left: never wrong bytes, never a crash.
+/// on which every promise is checked; in the others the disk lies and fails, or leaves
+/// requests unanswered, and two promises are left: never wrong bytes, and a stop ends
+/// in time.
 class World
 {
 public:
@@ -72,15 +70,41 @@ private:
         Version version;
         uint64_t offset = 0;
     };
+    /// what holds from some time of a run on
+    struct Promise {
+        uint64_t since; ///< Clock::micros()
+        uint32_t persist; ///< seconds
+        uint32_t deleteTime; ///< seconds
+    };
+    /// what a start has to read, since formatting
+    struct Work {
+        uint64_t clusters = 0; ///< written
+        uint64_t journalBlocks = 0;
+    };
 
     void format();
     void start();
+    void open(bool wellNow);
     void stop();
+    void stopInOrder();
+    void countRun();
     void use();
     void step();
     void verifyAll();
     bool verifyOne(uint64_t object, std::vector<Version> &);
     void checkDurable(std::vector<Version> &, uint64_t object);
+
+    uint64_t smallestDevice() const;
+    void chooseOptions();
+    void promise();
+    uint64_t windowOf(uint64_t since, uint32_t Promise::*) const;
+    void reconfigure();
+    void grow();
+    void refuseSmaller();
+    void setFaults();
+    void turn();
+    void observe();
+    void checkReads() const;
 
     void beginStore();
     void continueStore();
@@ -95,6 +119,7 @@ private:
     void readWhole(uint64_t object, const Version &);
     /// \returns the bytes, or false when the device kept them
     bool fetchAll(ClusterFs::Reader &, std::string &);
+    bool await(const std::function<bool()> &) const;
 
     uint64_t below(const uint64_t limit) { return limit ? random_() % limit : 0; }
     bool chance(const unsigned percent) { return below(100) < percent; }
@@ -114,7 +139,17 @@ private:
     std::vector<Writing> writing_;
     std::vector<Reading> reading_;
     bool honest_ = true;
+    bool hangs_ = false; ///< not honest in that some requests are never answered
+    bool lifetimes_ = false; ///< objects expire
+    uint64_t formatted_ = 0; ///< bytes of the device then
     uint64_t objects_ = 0; ///< different keys
+    std::vector<Promise> promises_; ///< of this run, in order
+    std::vector<Promise> ended_; ///< of the run before
+    Work before_; ///< in the runs before
+    Work last_; ///< when it was looked at last
+    Work begun_; ///< no later than when the newest checkpoint was begun
+    Work next_; ///< no later than when the next one will be
+    uint64_t checkpoints_ = 0; ///< in this run
     uint64_t crashed_ = 0; ///< when the last run ended
     bool afterClean_ = false;
     bool afterCut_ = false;

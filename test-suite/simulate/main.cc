@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* simulate: the engine on a simulated disk and clock, driven by seeds. */
 
+#include "test-suite/simulate/Exhaustive.h"
+#include "test-suite/simulate/History.h"
 #include "test-suite/simulate/World.h"
 
 #include <cstdlib>
@@ -12,6 +14,8 @@ namespace {
 struct Arguments {
     Simulate::Plan plan;
     uint64_t worlds = 1; ///< seeds in a row
+    unsigned operations = 0; ///< of all histories that are to be played instead
+    std::string history; ///< to be played instead
     bool valid = true;
 };
 
@@ -32,6 +36,8 @@ parse(const int argc, char **argv)
         uint64_t value = 0;
         if (name == "--verbose")
             a.plan.verbose = true;
+        else if (name == "--history" && i + 1 < argc)
+            a.history = argv[++i];
         else if (i + 1 >= argc || !number(argv[++i], value))
             a.valid = false;
         else if (name == "--seed")
@@ -40,6 +46,8 @@ parse(const int argc, char **argv)
             a.plan.cycles = static_cast<unsigned>(value);
         else if (name == "--worlds")
             a.worlds = value;
+        else if (name == "--exhaustive")
+            a.operations = static_cast<unsigned>(value);
         else
             a.valid = false;
     }
@@ -53,7 +61,8 @@ print(const Simulate::Tally &t)
               << t.headUpdates << " head updates, " << t.evictions << " evictions, "
               << t.groupReads << " group reads, " << t.regrouped << " groups regrouped, " << t.faults << " faults, "
               << t.closes << " clean stops, " << t.kills << " kills, " << t.cuts << " power cuts, "
-              << t.scans << " scans, " << t.reformats << " reformats\n";
+              << t.scans << " scans, " << t.reformats << " reformats, " << t.hangs << " hung requests, "
+              << t.grown << " larger devices, " << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options\n";
 }
 
 void
@@ -73,19 +82,31 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.groupReads += t.groupReads;
     sum.regrouped += t.regrouped;
     sum.reformats += t.reformats;
+    sum.hangs += t.hangs;
+    sum.grown += t.grown;
+    sum.shrunk += t.shrunk;
+    sum.reconfigured += t.reconfigured;
 }
 
-} // namespace
-
-int
-main(int argc, char **argv)
+/// \returns whether all went well
+bool
+playHistories(const Arguments &a)
 {
-    auto a = parse(argc, argv);
-    if (!a.valid) {
-        std::cerr << "usage: simulate [--seed N] [--worlds N] [--cycles N] [--verbose]\n"
-                  "  runs that many worlds, from that seed on, of that many runs of the engine each\n";
-        return 2;
-    }
+    Simulate::Exhaustive exhaustive;
+    if (a.history.empty())
+        exhaustive.playAll(a.operations);
+    else
+        exhaustive.play(a.history);
+    std::cout << exhaustive.starts() << " starts\n"
+              << "exhaustive: " << exhaustive.histories() << " histories, " << exhaustive.crashes() << " crashes, "
+              << exhaustive.failed() << " failed\n";
+    return !exhaustive.failed();
+}
+
+/// \returns whether all went well
+bool
+playWorlds(const Arguments &a)
+{
     Simulate::Tally sum;
     uint64_t passed = 0;
     uint64_t failed = 0;
@@ -105,5 +126,24 @@ main(int argc, char **argv)
     }
     print(sum);
     std::cout << "simulate: " << passed << " passed, " << failed << " failed\n";
-    return failed ? 1 : 0;
+    return !failed;
+}
+
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+    const auto a = parse(argc, argv);
+    if (!a.valid) {
+        std::cerr << "usage: simulate [--seed N] [--worlds N] [--cycles N] [--verbose]\n"
+                  "         runs that many worlds, from that seed on, of that many runs of the engine each\n"
+                  "       simulate --exhaustive N\n"
+                  "         plays all histories of N operations, each with all power cuts\n"
+                  "       simulate --history OPERATIONS\n"
+                  "         plays one of them; the letters: " << Simulate::History::operations << "\n";
+        return 2;
+    }
+    const bool well = a.operations || !a.history.empty() ? playHistories(a) : playWorlds(a);
+    return well ? 0 : 1;
 }

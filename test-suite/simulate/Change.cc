@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What changes around a simulated machine, and how much its starts may read. */
+
+#include "test-suite/simulate/World.h"
+
+#include "fs/cluster/layout/Geometry.h"
+#include "fs/cluster/layout/Superblock.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace ClusterFs;
+
+namespace Simulate {
+namespace {
+constexpr uint64_t largestDevice = 40 << 20; ///< bytes that one grows to
+} // namespace
+} // namespace Simulate
+
+/// \returns bytes of a device with hardly any cluster
+uint64_t
+Simulate::World::smallestDevice() const
+{
+    Geometry g;
+    std::string error;
+    uint64_t bytes = 4 << 20;
+    while (!g.plan(bytes, config_.clusterBytes(), config_.objectKb * 1024, error))
+        bytes += config_.clusterBytes();
+    return bytes;
+}
+
+/// all that may change from run to run
+void
+Simulate::World::chooseOptions()
+{
+    config_.stagingMb = 2 + static_cast<uint32_t>(below(2));
+    config_.readCacheMb = 2 + static_cast<uint32_t>(below(2));
+    config_.localityMb = chance(80) ? 1 : 0;
+    config_.persist = 1 + static_cast<uint32_t>(below(20));
+    config_.deleteCount = 1 + static_cast<uint32_t>(below(50));
+    config_.deleteTime = 1 + static_cast<uint32_t>(below(5));
+    config_.checkpoint = 5 + static_cast<uint32_t>(below(60));
+    config_.depth = 1 + static_cast<uint32_t>(below(32));
+    config_.replacement = chance(50) ? ReplacementPolicy::lru : ReplacementPolicy::fifo;
+    config_.layout = static_cast<LayoutPolicy>(below(3));
+    config_.list = chance(30);
+    config_.fileLifetime = lifetimes_ && chance(50) ? 100 + static_cast<uint32_t>(below(1000)) : 0;
+    config_.clusterLifetime = lifetimes_ && chance(50) ? 10 + static_cast<uint32_t>(below(1000)) : 0;
+}
+
+void
+Simulate::World::promise()
+{
+    promises_.push_back({clock_.micros(), config_.persist, config_.deleteTime});
+}
+
+/// \returns microseconds: the longest that the run which ended promised from then on
+uint64_t
+Simulate::World::windowOf(const uint64_t since, uint32_t Promise::*const seconds) const
+{
+    uint32_t longest = 0;
+    for (size_t i = 0; i < ended_.size(); ++i) {
+        if (i + 1 == ended_.size() || ended_[i + 1].since > since)
+            longest = std::max(longest, ended_[i].*seconds);
+    }
+    return uint64_t(longest) * 1000000;
+}
+
+/// changes the options that may change while the engine runs
+void
+Simulate::World::reconfigure()
+{
+    const auto before = config_;
+    chooseOptions();
+    engine_->reconfigure(config_);
+    std::string error;
+    for (const auto &name: Config::Names()) {
+        if (!Config::Live(name) && !config_.set(name, before.get(name), error))
+            broken(error);
+    }
+    promise();
+    ++tally_.reconfigured;
+}
+
+/// the device has become larger: the engine goes on with what it was formatted for
+void
+Simulate::World::grow()
+{
+    const auto size = media_->size() + (1 + below(1000)) * 4096;
+    if (size > largestDevice)
+        return;
+    auto larger = std::make_unique<MemoryDevice>(clock_, size, media_->alignment());
+    memcpy(larger->data(), media_->data(), media_->size());
+    media_ = std::move(larger);
+    ++tally_.grown;
+}
+
+/// the device has become smaller: the engine must not touch it
+void
+Simulate::World::refuseSmaller()
+{
+    MemoryDevice smaller(clock_, formatted_ - (1 + below(1000)) * 4096, media_->alignment());
+    memcpy(smaller.data(), media_->data(), smaller.size());
+    Engine engine(smaller, clock_, config_, [this](LogLevel, const std::string &text) { say(text); });
+    std::string error;
+    const auto status = engine.open(error);
+    if (status == Status::ok || (honest_ && status != Status::unsupported))
+        broken(std::string("a device that has become smaller: ") + statusText(status));
+    if (memcmp(smaller.data(), media_->data(), smaller.size()) != 0)
+        broken("a device that has become smaller was written to");
+    ++tally_.shrunk;
+}
+
+void
+Simulate::World::setFaults()
+{
+    if (honest_)
+        return;
+    const double rate = chance(50) ? 0.002 : 0.02;
+    if (hangs_) {
+        for (const auto op: {IoOp::read, IoOp::write, IoOp::flush})
+            device_->setRate(op, Fault::hang, rate / 2);
+        return;
+    }
+    device_->setRate(IoOp::read, Fault::error, rate);
+    device_->setRate(IoOp::read, Fault::flip, rate);
+    device_->setRate(IoOp::read, Fault::rot, rate);
+    device_->setRate(IoOp::write, Fault::error, rate / 2);
+    device_->setRate(IoOp::write, Fault::torn, rate);
+    device_->setRate(IoOp::write, Fault::lost, rate);
+    device_->setRate(IoOp::write, Fault::misdirected, rate / 4);
+    device_->setRate(IoOp::write, Fault::duplicated, rate / 4);
+    device_->setRate(IoOp::write, Fault::repeated, rate);
+    device_->setRate(IoOp::flush, Fault::lost, rate);
+}
+
+void
+Simulate::World::turn()
+{
+    engine_->poll();
+    observe();
+}
+
+/// Notes how much was written, and how much when the newest checkpoint was begun. That
+/// was after the one before it was complete, and so after we last saw that it was not.
+void
+Simulate::World::observe()
+{
+    const auto stats = engine_->stats();
+    if (stats.counters.checkpoints != checkpoints_) {
+        checkpoints_ = stats.counters.checkpoints;
+        begun_ = next_;
+        next_ = last_;
+    }
+    last_.clusters = before_.clusters + stats.counters.packs + stats.counters.parts;
+    last_.journalBlocks = before_.journalBlocks + stats.counters.journalBlocks;
+}
+
+/// A start reads the superblocks, the journals, the checkpoint, and what was written since.
+void
+Simulate::World::checkReads() const
+{
+    constexpr uint64_t inFlight = 8; ///< clusters, or pieces of the journal, that were on their way when the run ended
+    const auto &g = engine_->superblock()->geometry;
+    const uint64_t reserve = std::min<uint64_t>(64, std::max<uint64_t>(2, g.clusterCount / 32));
+    const auto clusters = before_.clusters - begun_.clusters + reserve + inFlight;
+    const auto journal = (before_.journalBlocks - begun_.journalBlocks) / 64 + inFlight;
+    // of a cluster: its front, the rest of a long directory, all of it when it has second copies
+    const auto most = 2 + g.checkpointBytes / checkpointChunkBytes + journal + 3 * clusters;
+    const auto reads = device_->requests(IoOp::read);
+    if (reads > most)
+        broken("the start took " + std::to_string(reads) + " reads, " + std::to_string(most) + " would do");
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All short histories, each cut short at each request in each way. */
+
+#ifndef CLUSTERFS_TEST_SIMULATE_EXHAUSTIVE_H
+#define CLUSTERFS_TEST_SIMULATE_EXHAUSTIVE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace Simulate {
+
+/// Plays histories and, for each request of them, the power cuts that may come
+/// while it is under way: any of the writes that are not flushed may be lost, and
+/// the last one may be torn.
+class Exhaustive
+{
+public:
+    /// all histories of that many operations, on an empty device and behind others
+    /// that leave objects on it
+    void playAll(unsigned operations);
+    /// \param known so many of its operations are as in the history before
+    void play(const std::string &operations, size_t known = 0);
+
+    uint64_t histories() const { return histories_; }
+    uint64_t crashes() const { return crashes_; } ///< different ones
+    uint64_t starts() const { return starts_; }
+    uint64_t failed() const { return failed_; } ///< crashes, or histories without one, that broke a promise
+
+private:
+    uint64_t histories_ = 0;
+    uint64_t crashes_ = 0;
+    uint64_t starts_ = 0;
+    uint64_t failed_ = 0;
+};
+
+} // namespace Simulate
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A device that remembers what reached it, so that each crash can be played. */
+
+#ifndef CLUSTERFS_TEST_SIMULATE_RECORDER_H
+#define CLUSTERFS_TEST_SIMULATE_RECORDER_H
+
+#include "fs/cluster/device/MemoryDevice.h"
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace Simulate {
+
+/// a write or a flush, in the order in which they were handed to the device
+struct Event {
+    static constexpr size_t never = std::numeric_limits<size_t>::max();
+
+    bool write = false; ///< else a flush
+    uint64_t offset = 0;
+    uint32_t size = 0; ///< bytes, 0 for a flush
+    std::string bytes; ///< of a write, when they are kept
+    /// From that event on, no power cut undoes this write: a flush that was
+    /// submitted after its answer has been answered.
+    size_t durableFrom = never;
+    size_t lostFrom = never; ///< from that event on, a power cut has undone this write
+};
+
+/// Carries out each request at once on a device in memory and answers it from the
+/// next poll(). Sure to survive a power cut is what Device::submit() promises and
+/// no more.
+class Recorder final : public ClusterFs::Device
+{
+public:
+    /// \param media outlives this; nobody else may use it meanwhile; what it holds
+    /// now is durable
+    /// \param clock wait() moves it on
+    /// \param keepBytes whether the events hold what was written
+    Recorder(ClusterFs::MemoryDevice &media, ClusterFs::ManualClock &clock, bool keepBytes);
+
+    void wait(unsigned milliseconds) override;
+
+    /// all writes that are not durable are lost; only when the bytes are kept
+    void cutPower();
+
+    const std::vector<Event> &events() const { return events_; }
+    uint64_t reads() const { return reads_; } ///< requests
+
+    /// called as each event comes, before it is carried out
+    std::function<void(const ClusterFs::Io &)> onEvent;
+
+private:
+    bool start(Request *) override;
+    void reap() override {}
+    void note(ClusterFs::Io &);
+    void answered(size_t event, const std::vector<size_t> &covered);
+
+    ClusterFs::MemoryDevice &media_;
+    ClusterFs::ManualClock &time_;
+    std::unique_ptr<ClusterFs::MemoryDevice> first_; ///< what the media held, when the bytes are kept
+    std::vector<Event> events_;
+    std::vector<size_t> answered_; ///< writes that a flush submitted now covers
+    uint64_t reads_ = 0;
+};
+
+} // namespace Simulate
+
+#endif
