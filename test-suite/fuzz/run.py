@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the fuzzers, one after another: each tries its seeds and its folder of corpus/, then what libFuzzer makes of them.
+What makes one fail is kept in build/fuzz. The last line says how many passed and failed."""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+KEPT = TOP / "build" / "fuzz"
+PROGRESS = re.compile(r"^#(\d+)\s.*\bcov: (\d+)", re.MULTILINE)
+SLOW = {"image": 10}  # parts of the time, of targets that do few runs a second; others have one
+REPEATABLE = ["-seed=1", "-runs=1000000"]
+LIMITS = ["-max_len=8192", "-rss_limit_mb=1024", "-malloc_limit_mb=256", "-timeout=60"]
+GRACE = 600  # seconds beyond those asked for: seeds are tried in any case
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", metavar="PATH", type=pathlib.Path, default=TOP / "clusterfs-fuzz")
+    parser.add_argument("--only", metavar="NAME", help="only this target")
+    parser.add_argument("--seconds", type=float, default=60, help="for all of them together (default 60)")
+    parser.add_argument("--keep", action="store_true",
+                        help="begin at random, and with what earlier runs of this kind have kept in build/fuzz")
+    return parser.parse_args()
+
+
+def command(program, name, seconds, folders, keep):
+    return [str(program), f"--target={name}", *LIMITS, f"-max_total_time={max(1, round(seconds))}",
+            f"-artifact_prefix={KEPT / name}-", *([] if keep else REPEATABLE), *map(str, folders)]
+
+
+def run(args, name, seconds, work):
+    """Returns whether it passed, what it did, and what it said at the end when it did not."""
+    seeds = work / f"{name}-seeds"
+    found = KEPT / name if args.keep else work / name
+    folders = [found, seeds] + [folder for folder in [HERE / "corpus" / name] if folder.is_dir()]
+    for folder in (found, seeds):
+        folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run([args.program, f"--target={name}", f"--write-seeds={seeds}"], check=True, timeout=GRACE)
+    # small stacks and a short memory for what was freed make runs faster
+    environment = {**os.environ, "ASAN_OPTIONS": "malloc_context_size=8:quarantine_size_mb=32"}
+    try:
+        done = subprocess.run(command(args.program, name, seconds, folders, args.keep), env=environment, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, errors="replace", timeout=seconds + GRACE)
+        output, status = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as late:
+        output, status = (late.stdout or b"").decode(errors="replace"), -1
+    progress = PROGRESS.findall(output)
+    passed = status == 0 and bool(progress)
+    did = f"{progress[-1][0]} runs, cov {progress[-1][1]}" if progress else "no run"
+    return passed, did, "" if passed else f"ended with {status}:\n{output[-6000:]}"
+
+
+def main():
+    args = arguments()
+    if not os.access(args.program, os.X_OK):
+        sys.exit(f"{args.program} is not a program: build it with make fuzz-programs")
+    listed = subprocess.run([args.program, "--list"], check=True, stdout=subprocess.PIPE, text=True, timeout=GRACE)
+    names = [name for name in sorted(listed.stdout.split()) if args.only in (None, name)]
+    if not names:
+        sys.exit(f"there is no target {args.only}; there are: {' '.join(sorted(listed.stdout.split()))}")
+    KEPT.mkdir(parents=True, exist_ok=True)
+    share = args.seconds / sum(SLOW.get(name, 1) for name in names)
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=os.environ.get("TMPDIR") or KEPT.parent) as work:
+        for name in names:
+            begin = time.monotonic()
+            passed, did, detail = run(args, name, share * SLOW.get(name, 1), pathlib.Path(work))
+            print(f"{'ok' if passed else 'FAIL':5} {name} ({did}, {time.monotonic() - begin:.1f} s)", flush=True)
+            if not passed:
+                failed += 1
+                print("      " + detail.rstrip().replace("\n", "\n      "))
+                print(f"      try one input again: {args.program} --target={name} FILE", flush=True)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
