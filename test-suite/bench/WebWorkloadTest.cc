@@ -218,6 +218,23 @@ TEST(WebLogTest, becomesRequests)
     EXPECT_NE(paths[0].find("-300-v1.css"), std::string::npos) << paths[0];
 }
 
+/// damaged dates are further apart than nanoseconds can tell
+TEST(WebLogTest, takesTimesThatAreFarApart)
+{
+    const auto line = [](const std::string &client, const std::string &time) {
+        return time + " 0 " + client + " TCP_MISS/200 500 GET http://x/" + client + " -\n";
+    };
+    Log log;
+    std::string error;
+    const File file(line("middle", "1e100") + line("first", "0") + line("last", "1e300"));
+    ASSERT_TRUE(log.read(file.path(), Log::Options(), error)) << error;
+    ASSERT_EQ(log.entries.size(), 3U);
+    EXPECT_EQ(log.entries[0].object, 1U) << "the first is the first";
+    EXPECT_EQ(log.entries[0].time, 0);
+    EXPECT_GT(log.entries[1].time, 0);
+    EXPECT_GE(log.entries[2].time, log.entries[1].time);
+}
+
 TEST(WebWorkloadTest, onceVisitsEveryPage)
 {
     PagesWorkload::Config config;

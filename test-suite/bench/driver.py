@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+from common.runner import run_all
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BENCH = TREE / "tools" / "bench" / "bench.py"
@@ -161,9 +162,20 @@ def a_whole_set(context):
     assert again.returncode == 0 and "are already in" in again.stdout, again.stdout
     compared = context.bench("compare", context.folder / "tiny", context.folder / "tiny")
     assert compared.returncode == 0 and "within the spread" in compared.stdout, compared.stdout
+    _check_parts_stay_together(context, context.folder / "tiny")
     damaged = next((context.folder / "tiny" / "runs").glob("*.json"))
     damaged.write_text("{")
     context.refused("report", context.folder / "tiny", words=[damaged.name])
+
+
+def _check_parts_stay_together(context, out):
+    """However the parts were run."""
+    for path in (out / "runs").glob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"order": [0, 0]}))
+    done = context.bench("report", out)
+    assert done.returncode == 0, done.stdout
+    heads = [line for line in (out / "report.md").read_text().splitlines() if line.startswith("## ")]
+    assert len(heads) == len(set(heads)) >= 5, heads
 
 
 def _check_results(out):
@@ -202,22 +214,6 @@ def signals_leave_nothing(context):
             f"{process.returncode}\n{out}"
 
 
-def run_one(function, context):
-    """Whether a case passed; what it left behind is a failure too."""
-    before, begin, problem = leftovers(), time.monotonic(), ""
-    try:
-        function(context)
-        left = leftovers() - before
-        if left:
-            problem = "left behind:\n" + "\n".join(sorted(left))
-    except Exception:  # pylint: disable=broad-except -- any failure is a finding
-        problem = traceback.format_exc()
-    print(f"{'FAIL ' if problem else 'ok   '} {function.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-    if problem:
-        print(problem, flush=True)
-    return not problem
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=pathlib.Path, default=TREE, help="where the benchmark programs were built")
@@ -226,9 +222,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="driver-tests-") as folder:
         context = Context(args, pathlib.Path(folder))
-        verdicts = [run_one(function, context) for function in CASES if not args.only or args.only in function.__name__]
-    print(f"{sum(verdicts)} passed, {len(verdicts) - sum(verdicts)} failed")
-    return 0 if verdicts and all(verdicts) else 1
+        return run_all(CASES, args.only, context, leftovers)
 
 
 if __name__ == "__main__":

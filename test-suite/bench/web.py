@@ -9,6 +9,7 @@ import gzip
 import http.client
 import json
 import pathlib
+import re
 import signal
 import socket
 import socketserver
@@ -17,7 +18,8 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
+
+from common.runner import run_all
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 TRACE_HEAD = "session\tpage\tseq\tstart\turl\treferer\tstatus\tbytes\tsize_source\tkind\n"
@@ -51,12 +53,14 @@ class Origin:
 
 
 class Cache(socketserver.ThreadingTCPServer):
-    """A tiny caching proxy. Keeps everything; with deaf=True, it takes connections and never answers."""
+    """A tiny caching proxy. Keeps everything; with deaf=True, it takes connections and never answers.
+    origin: where it gets everything from, whatever the host's name; None: from that host."""
     allow_reuse_address = daemon_threads = True
     request_queue_size = 512
 
-    def __init__(self, deaf=False, close_after=1000000):
+    def __init__(self, deaf=False, close_after=1000000, origin=None):
         self.kept, self.seen, self.deaf, self.close_after = {}, [], deaf, close_after
+        self.origin = origin
         super().__init__(("127.0.0.1", 0), _Exchange)
         self.place = f"127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
@@ -79,7 +83,7 @@ class _Exchange(socketserver.StreamRequestHandler):
             url, headers = lines[0].split()[1], dict(line.split(": ", 1) for line in lines[1:] if line)
             self.server.seen.append((self.client_address[0], url, headers))
             if url not in self.server.kept:
-                self.server.kept[url] = _fetch(url)
+                self.server.kept[url] = _fetch(url, self.server.origin)
             self.wfile.write(self.server.kept[url])
             if count + 2 > self.server.close_after:
                 time.sleep(0.01)  # so that the client may have used the connection again
@@ -92,10 +96,10 @@ class _Exchange(socketserver.StreamRequestHandler):
             return False
 
 
-def _fetch(url):
+def _fetch(url, origin):
     """A response of the origin, as it is to be sent on."""
     host, _, path = url.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection(host, timeout=10)
+    connection = http.client.HTTPConnection(origin or host, timeout=10)
     connection.request("GET", "/" + path)
     reply = connection.getresponse()
     body = reply.read()
@@ -221,6 +225,19 @@ def requests_are_those_of_browsers(context):
         context.client(origin, "--workload", "random", "--visits", 5, "--one-address", proxy=cache.place)
     assert {address for address, _, _ in cache.seen} == {"127.0.0.1"}
     assert not any("Referer" in headers or "Sec-Fetch-Dest" in headers for _, _, headers in cache.seen)
+
+
+@case
+def sites_may_be_hosts(context):
+    with context.origin() as origin, Cache(origin=origin.place) as cache:
+        context.client(origin, *SMALL, "--visits", 12, "--domain", "sites.test", proxy=cache.place)
+    hosts = set()
+    for _, url, headers in cache.seen:
+        host, site = re.fullmatch(r"http://(s\d+\.sites\.test)/(s\d+)/.*", url).groups()
+        assert host == headers["Host"] == f"{site}.sites.test"
+        assert headers.get("Referer", f"http://{host}/").startswith(f"http://{host}/"), headers
+        hosts.add(host)
+    assert len(hosts) > 1
 
 
 @case
@@ -399,23 +416,12 @@ def bad_arguments(context):
             (("--rate", 5, "--think", 1, *visits), "--think"), (("--speedup", 2, *visits), "--speedup"),
             (("--check", "--no-check", *visits), "contradict"), (("--trace", "x", "--objects", 3, *visits), "--objects"),
             (("--objects", 5000, *visits), "--objects"), (("--workload", "random", "--objects", 2.5, *visits), "whole number"),
-            (("--users", 60000, "--connections", 64, *visits), "descriptors"), (("--origin", "a b", *visits), "--origin")):
+            (("--users", 60000, "--connections", 64, *visits), "descriptors"), (("--origin", "a b", *visits), "--origin"),
+            (("--domain", "a b", *visits), "--domain")):
         context.refused(*options, words=[word])
     with context.origin() as origin:
         done = context.call("--proxy", origin.place, "--origin", origin.place, *SMALL, *visits, "--json", context.folder / "no" / "file")
         assert done.returncode == 1 and "cannot write" in done.stderr, done
-
-
-def run_one(function, context):
-    begin, problem = time.monotonic(), ""
-    try:
-        function(context)
-    except Exception:  # pylint: disable=broad-except -- any failure is a finding
-        problem = traceback.format_exc()
-    print(f"{'FAIL ' if problem else 'ok   '} {function.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-    if problem:
-        print(problem, flush=True)
-    return not problem
 
 
 def main():
@@ -428,9 +434,7 @@ def main():
             sys.exit(f"{args.programs / name} is not there: make bench-programs")
     with tempfile.TemporaryDirectory(prefix="web-tests-") as folder:
         context = Context(args.programs.resolve(), pathlib.Path(folder))
-        verdicts = [run_one(function, context) for function in CASES if args.only in function.__name__]
-    print(f"{sum(verdicts)} passed, {len(verdicts) - sum(verdicts)} failed")
-    return 0 if verdicts and all(verdicts) else 1
+        return run_all(CASES, args.only, context)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ import signal
 import subprocess
 
 from .errors import BenchError
-from .processes import alone
+from .processes import alone, checked
 
 #: of the responses: a proxy under more load than it can take may time out now and then, one that is set up wrongly fails
 MOST_ERRORS = 0.02
+#: whose hosts are the sites, all on the one origin: sites tell their pages apart, as on the web
+DOMAIN = "bench.test"
 TREE = pathlib.Path(__file__).resolve().parents[3]
 
 
@@ -20,6 +22,11 @@ def program(name, folder=TREE):
     if not path.exists():
         raise BenchError(f"{path} is not there: run make bench-programs")
     return path
+
+
+def load_objects(counts, disk, programs=TREE):
+    """Stores counts["loaded"] objects by the engine itself in a formatted cache that nobody uses."""
+    checked(program("bench-load", programs), disk.device, counts["loaded"], counts["loadedBytes"], timeout=900)
 
 
 class Origin:
@@ -71,7 +78,8 @@ class Client:
 
     def __init__(self, workload, corpus, origin_port, proxy_port, folder, programs=TREE, reverse=False):
         self._base = [str(program("bench-client", programs)), "--workload", workload, *corpus]
-        self._net = ["--proxy", f"127.0.0.1:{proxy_port}", "--origin", f"127.0.0.1:{origin_port}"]
+        self._net = ["--proxy", f"127.0.0.1:{proxy_port}", "--origin", f"127.0.0.1:{origin_port}",
+                     "--domain", DOMAIN]
         if reverse:
             self._net.append("--reverse")
         self._folder, self._count = pathlib.Path(folder), 0

@@ -54,6 +54,11 @@ class Part:
 TURNS = 3
 
 
+def loaded_mb(counts):
+    """Size of a cache for the objects that bench-load stores, with room beside them."""
+    return math.ceil(counts["loaded"] * (counts["loadedBytes"] + 400) * 1.15 / MB) + 256
+
+
 def disk_mb(cache_mb):
     """Size of the disk for a cache: file systems need room beside it, as Squid's documentation says."""
     return max(192, math.ceil(cache_mb * 1.3 / 64) * 64 + 64)
@@ -97,6 +102,16 @@ def _churn(mb, **more):
                 cache_share=0.25, settle_share=1.5, rate=4.0, **more)
 
 
+def _restart_ssd(**more):
+    return Part("restart-ssd", "Restart with ten million objects", "restart", "ssd", "random", singles(2000), zipf=0.0,
+                stores=("clusterfs-loaded",), counts={"loaded": 10000000, "loadedBytes": 600}, **more)
+
+
+def _checkpoints(loaded, **more):
+    return Part("checkpoints", "Checkpoints under load", "load", "ssd", corpus=pages(200), load=CHANGES, rate=20.0,
+                stores=("clusterfs-calm", "clusterfs-checkpoints"), counts={"loaded": loaded, "loadedBytes": 600}, **more)
+
+
 def _full():
     same = dict(rounds=3, seconds=10)
     with_null = SQUID_STORES + ("null",)
@@ -112,8 +127,10 @@ def _full():
         _hits(25000, rounds=5, seconds=3, memory_share=0.1, cache_share=1.5, estimate=240),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
              stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
+        _restart_ssd(rounds=3, estimate=240),
+        _checkpoints(1000000, rounds=5, seconds=20, estimate=240),
         Part("papers", "The papers' experiments", "papers", estimate=1500, stores=()),
-        Part("polygraph", "Web Polygraph", "polygraph", estimate=600, stores=("clusterfs", "ufs", "aufs", "rock")),
+        Part("polygraph", "Web Polygraph", "polygraph", estimate=300, stores=("clusterfs", "ufs", "aufs", "rock")),
     ]
 
 
@@ -151,6 +168,7 @@ def _tiny():
         _hits(100, ("memory", "clusterfs", "aufs"), rounds=1, seconds=1, memory_share=2.0, estimate=10),
         Part("restart", "Restart", "restart", "hdd", "random", singles(500), zipf=0.0, rounds=1, estimate=11,
              stores=("clusterfs", "aufs", "clusterfs-loaded"), counts={"loaded": 5000, "loadedBytes": 3000}),
+        _checkpoints(5000, rounds=1, seconds=1.5, users=4, estimate=12),
     ]
 
 
@@ -163,7 +181,8 @@ def parts(scale):
 
 
 #: which stores each kind of part can have
-POSSIBLE = {"load": SQUID_STORES + ("rock-n",) + BOUNDS, "hits": ("memory",) + SQUID_STORES + ("rock-n",),
+POSSIBLE = {"load": SQUID_STORES + ("rock-n", "clusterfs-calm", "clusterfs-checkpoints") + BOUNDS,
+            "hits": ("memory",) + SQUID_STORES + ("rock-n",),
             "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES}
 
 

@@ -8,9 +8,8 @@ import threading
 import time
 
 from .errors import BenchError
-from .load import program
-from .plans import LEAST_MEMORY_MB, MB
-from .processes import checked
+from .load import load_objects
+from .plans import LEAST_MEMORY_MB, MB, loaded_mb
 from .setup import Bench
 from .stores import make
 
@@ -28,8 +27,8 @@ class RestartRun:
 
     def _sizes(self, corpus):
         if self.store == "clusterfs-loaded":
-            mb = math.ceil(self.part.counts["loaded"] * (self.part.counts["loadedBytes"] + 400) * 1.15 / MB)
-            return mb + 256, 256
+            mb = loaded_mb(self.part.counts)
+            return mb, 256 + mb // 16
         cache_mb = max(64, math.ceil(corpus["bytes"] * self.part.cache_share / MB))
         return cache_mb, max(LEAST_MEMORY_MB, math.ceil(corpus["bytes"] * self.part.memory_share / MB))
 
@@ -60,9 +59,7 @@ class RestartRun:
         self._fetch_witnesses()
         if self.store == "clusterfs-loaded":
             self._proxy.stop()
-            counts = self.part.counts
-            checked(program("bench-load", self.setup.programs), self._disk.device, counts["loaded"],
-                    counts["loadedBytes"], timeout=LIMIT)
+            load_objects(self.part.counts, self._disk, self.setup.programs)
         else:
             self._client.run("--order", "once", "--users", 8, seed=self.setup.seed, timeout=LIMIT)
             self._fetch_witnesses()

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 
+from . import plans
 from .errors import BenchError
 
 FORMAT = 1
@@ -46,13 +47,19 @@ class Results:
         return found.get("mark") == mark
 
     def all(self):
-        """All results, sorted by part and store in the order in which they were made."""
+        """All results: those of a part together, the parts in the order of the set, whenever they were run."""
         if not self.runs.is_dir():
             raise BenchError(f"{self.path} is not a folder of results: it has no folder runs")
         found = [_read(path) for path in sorted(self.runs.glob("*.json"))]
         if not found:
             raise BenchError(f"{self.runs} has no results")
-        return sorted(found, key=lambda result: result.get("order", [0, 0]))
+        return sorted(found, key=lambda result: (_place(result), result["part"], result.get("order", [0, 0])))
+
+
+def _place(result):
+    """The position of a result's part in its set."""
+    names = [part.name for part in plans.SCALES.get(result.get("scale"), list)()]
+    return names.index(result["part"]) if result["part"] in names else len(names)
 
 
 def _read(path):

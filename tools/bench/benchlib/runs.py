@@ -6,8 +6,9 @@ import os
 
 from . import probe
 from .errors import BenchError
+from .load import load_objects
 from .measure import measured, stored_bytes
-from .plans import LEAST_MEMORY_MB, MB, TURNS
+from .plans import LEAST_MEMORY_MB, MB, TURNS, loaded_mb
 from .setup import Bench
 from .stores import DISKLESS, make
 
@@ -34,7 +35,11 @@ class LoadRun:
         """(cache, memory) in MB, from the corpus."""
         cache_mb = max(32, math.ceil(corpus["bytes"] * self.part.cache_share / MB))
         cached = min(cache_mb * MB, corpus["bytes"])
-        return cache_mb, max(LEAST_MEMORY_MB, math.ceil(cached * self.part.memory_share / MB))
+        memory_mb = max(LEAST_MEMORY_MB, math.ceil(cached * self.part.memory_share / MB))
+        if self.part.counts:
+            more = loaded_mb(self.part.counts)
+            return cache_mb + more, memory_mb + 256 + more // 16
+        return cache_mb, memory_mb
 
     def run(self):
         """All of it: what goes into the raw results."""
@@ -75,6 +80,11 @@ class LoadRun:
     def _prepare(self, cache_mb):
         if self.store == "null":
             return
+        if self.part.counts:
+            self._step("load objects")
+            self._proxy.stop()
+            load_objects(self.part.counts, self._disk, self.setup.programs)
+            self._proxy.start()
         if self.part.aged and self.store not in DISKLESS:
             self._age(cache_mb)
         else:

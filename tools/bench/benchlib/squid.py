@@ -6,6 +6,7 @@ import re
 import subprocess
 
 from .errors import BenchError
+from .load import DOMAIN
 from .processes import checked, effective_user, give_to_squid, mgr
 from .proxy import Proxy
 
@@ -31,6 +32,10 @@ acl loopback src 127.0.0.0/8
 http_access allow loopback
 http_access deny all
 cachemgr_passwd none all
+cache_peer 127.0.0.1 parent {origin_port} 0 originserver no-query no-digest no-netdb-exchange name=origin
+acl sites dstdomain -n .{domain}
+cache_peer_access origin allow sites
+never_direct allow sites
 """
 #: lines of CONFIG that are choices, and not plumbing
 CHOICES = re.compile(r"(workers|memory_|cache_mem|maximum_|cache_swap|digest|cache_dir)")
@@ -51,7 +56,7 @@ class Squid(Proxy):
     # configuration
 
     def _text(self):
-        text = CONFIG.format(port=self.port, dir=self.folder, **self._memory)
+        text = CONFIG.format(port=self.port, dir=self.folder, origin_port=self.place.origin_port, domain=DOMAIN, **self._memory)
         if "--enable-icmp" in version(self._binary):
             text += "netdb_filename none\npinger_enable off\n"
         user = effective_user()

@@ -30,7 +30,9 @@ class Place:
         return max(8, self.memory_limit // MB - PROGRAM_MB)
 
 
-TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine", "ufs": "ufs", "aufs": "aufs",
+TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine",
+          "clusterfs-calm": "clusterfs, no checkpoint", "clusterfs-checkpoints": "clusterfs, a checkpoint every second",
+          "ufs": "ufs", "aufs": "aufs",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
           "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
 
@@ -41,17 +43,22 @@ def _clusterfs(place, disk):
     staging = min(32, max(4, place.memory_mb // 6))
     index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
     # tables of groups, cluster images, reads and carried objects under way, hundreds of connections under overload:
-    # measured with 120, 360 and 600 MB of cache. More than that must not be left to the limit, which kills
-    beside = 8 + place.cache_mb // 18
+    # the peak is 12 MB below the limit with 600 MB of cache on the ssd model. The limit kills
+    beside = 24 + place.cache_mb // 45
     read_cache = max(2, place.memory_mb - staging - index - beside)
     line = f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache}"
     return ClusterfsSquid(place, storage, line)
 
 
+#: seconds between checkpoints
+CHECKPOINTS = {"clusterfs-loaded": 10, "clusterfs-calm": 86400, "clusterfs-checkpoints": 1}
+
+
 def _clusterfs_loaded(place, disk):
     """Filled by bench-load, whose objects are small: the index is sized for them."""
     storage = Raw(disk)
-    return ClusterfsSquid(place, storage, f"clusterfs {storage.path} {place.cache_mb} object-size=2 persist=1 checkpoint=10")
+    return ClusterfsSquid(place, storage, f"clusterfs {storage.path} {place.cache_mb} object-size=1 persist=1 "
+                          f"checkpoint={CHECKPOINTS[place.name]}")
 
 
 def _ufs(place, disk):
@@ -82,7 +89,7 @@ def _other(place, disk):
     return kind(place, storage)
 
 
-MAKERS = {"clusterfs": _clusterfs, "clusterfs-loaded": _clusterfs_loaded, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
+MAKERS = {"clusterfs": _clusterfs, **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
           "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,
           "nginx": _other}
 #: those that have nothing on the disk
@@ -96,5 +103,5 @@ def make(place, disk):
 
 def programs(names):
     """{program: who needs it} of these stores."""
-    files = [name for name in names if name not in DISKLESS + ("clusterfs", "clusterfs-loaded", "ats")]
+    files = [name for name in names if name not in DISKLESS + ("ats",) and not name.startswith("clusterfs")]
     return {program: f"the file system of {', '.join(files)}" for program in (Ext4.programs if files else ())}

@@ -153,19 +153,14 @@ runDay(const Options &options, Json &json)
 {
     if (options.number("threads") != 1)
         throw UsageError("this experiment has one thread, as the paper's");
-    Trace trace;
-    std::string error;
-    if (!options.text("trace").empty()) {
-        if (!trace.load(options.text("trace"), error))
-            throw std::runtime_error(error);
-    } else {
+    const auto trace = givenTrace(options, [&] {
         ProxyModel model;
         model.requests = options.number("requests");
         model.clients = static_cast<uint32_t>(options.number("clients"));
         model.revisit = static_cast<double>(options.number("revisits")) / 100;
         model.stale = static_cast<double>(options.number("stale")) / 100;
-        trace = makeProxyTrace(model, options.number("seed"));
-    }
+        return makeProxyTrace(model, options.number("seed"));
+    });
     Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
     Day day(trace, bench);
     bench.ready();

@@ -6,7 +6,9 @@
 
 #include "Json.h"
 #include "Options.h"
+#include "Trace.h"
 
+#include <functional>
 #include <vector>
 
 namespace Papers {
@@ -22,6 +24,9 @@ struct Experiment {
 
 /// the common rules and some more
 std::vector<Rule> withCommon(const std::vector<Rule> &);
+
+/// the trace that the option "trace" names, or else the one that is made
+Trace givenTrace(const Options &, const std::function<Trace()> &make);
 
 /* one for each source file */
 extern const Experiment hummingbirdExperiment;

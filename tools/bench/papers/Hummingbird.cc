@@ -191,17 +191,12 @@ rules()
 bool
 run(const Options &options, Json &json)
 {
-    Trace trace;
-    std::string error;
-    if (!options.text("trace").empty()) {
-        if (!trace.load(options.text("trace"), error))
-            throw std::runtime_error(error);
-    } else {
+    const auto trace = givenTrace(options, [&] {
         ProxyModel model;
         model.requests = options.number("requests");
         model.clients = static_cast<uint32_t>(options.number("clients"));
-        trace = makeProxyTrace(model, options.number("seed"));
-    }
+        return makeProxyTrace(model, options.number("seed"));
+    });
     const bool files = options.text("store") == "files";
     const uint64_t ownMemory = files ? megabytes(options, "memory") * options.number("memory-cache") / 100 : 0;
     Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes(), ownMemory);

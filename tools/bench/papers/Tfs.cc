@@ -122,17 +122,12 @@ rules()
 bool
 run(const Options &options, Json &json)
 {
-    Trace trace;
-    std::string error;
-    if (!options.text("trace").empty()) {
-        if (!trace.load(options.text("trace"), error))
-            throw std::runtime_error(error);
-    } else {
+    const auto trace = givenTrace(options, [&] {
         ServerModel model;
         model.requests = options.number("requests");
         model.urls = static_cast<uint32_t>(options.number("urls"));
-        trace = makeServerTrace(model, options.number("seed"));
-    }
+        return makeServerTrace(model, options.number("seed"));
+    });
     Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
     Server server(trace, bench);
     const auto end = trace.events.size();

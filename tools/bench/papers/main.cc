@@ -37,23 +37,19 @@ describeRules()
 bool
 runDescribe(const Options &options, Json &json)
 {
-    Trace trace;
-    std::string error;
-    if (!options.text("trace").empty()) {
-        if (!trace.load(options.text("trace"), error))
-            throw std::runtime_error(error);
-    } else if (options.text("workload") == "proxy") {
-        ProxyModel model;
-        model.requests = options.number("requests");
-        model.clients = static_cast<uint32_t>(options.number("clients"));
-        trace = makeProxyTrace(model, options.number("seed"));
-    } else {
+    const auto trace = givenTrace(options, [&] {
+        if (options.text("workload") == "proxy") {
+            ProxyModel model;
+            model.requests = options.number("requests");
+            model.clients = static_cast<uint32_t>(options.number("clients"));
+            return makeProxyTrace(model, options.number("seed"));
+        }
         ServerModel model;
         model.requests = options.number("requests");
         model.clients = static_cast<uint32_t>(options.number("clients"));
         model.urls = static_cast<uint32_t>(options.number("urls"));
-        trace = makeServerTrace(model, options.number("seed"));
-    }
+        return makeServerTrace(model, options.number("seed"));
+    });
     Json workload;
     trace.describe(workload);
     json.put("workload", workload);
@@ -130,6 +126,18 @@ withCommon(const std::vector<Rule> &own)
     auto all = own;
     all.insert(all.end(), Bench::CommonRules().begin(), Bench::CommonRules().end());
     return all;
+}
+
+Trace
+givenTrace(const Options &options, const std::function<Trace()> &make)
+{
+    if (options.text("trace").empty())
+        return make();
+    Trace trace;
+    std::string error;
+    if (!trace.load(options.text("trace"), error))
+        throw std::runtime_error(error);
+    return trace;
 }
 
 } // namespace Papers

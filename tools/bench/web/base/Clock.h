@@ -4,6 +4,7 @@
 #ifndef CLUSTERFS_BENCH_WEB_BASE_CLOCK_H
 #define CLUSTERFS_BENCH_WEB_BASE_CLOCK_H
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 
@@ -28,10 +29,12 @@ toSeconds(const Nanos span)
     return static_cast<double>(span) / 1e9;
 }
 
+/// at most 73 years either way, so that sums and differences of two are numbers, too
 inline Nanos
 fromSeconds(const double seconds)
 {
-    return static_cast<Nanos>(seconds * 1e9);
+    constexpr double most = 1LL << 61;
+    return static_cast<Nanos>(std::clamp(seconds * 1e9, -most, most));
 }
 
 } // namespace WebBench

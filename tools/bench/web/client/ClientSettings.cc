@@ -23,6 +23,9 @@ ClientSettings::declare(Options &options)
     options.section("Who is asked:");
     options.text("proxy", proxyText, "IPV4:PORT", "the proxy");
     options.text("origin", origin, "HOST:PORT", "the origin's name in URLs; with this as the proxy, too, there is no proxy");
+    options.text("domain", domain, "NAME",
+                 "each site is a host of this domain (http://s12.NAME/...), whose requests the proxy must bring to the origin;\n"
+                 "without it, all sites are folders of the origin");
     options.flag("reverse", reverse, true, "the proxy poses as the origin: send it paths and Host, not whole URLs");
     workload.declare(options);
     options.choice("timing", logTiming, {"throttle", "real", "fast"},
@@ -103,6 +106,10 @@ ClientSettings::check(const Options &options, std::string &error)
     }
     if (origin.empty() || origin.find_first_of(" /@\"\\") != std::string::npos) {
         error = "--origin: \"" + origin + "\" is not of the form HOST:PORT";
+        return false;
+    }
+    if (domain.find_first_of(" /@\"\\:") != std::string::npos) {
+        error = "--domain: \"" + domain + "\" is not the name of a domain";
         return false;
     }
     referer = refererText == "full" ? RequestText::Referer::full

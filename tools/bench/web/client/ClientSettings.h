@@ -25,6 +25,7 @@ struct ClientSettings {
     Endpoint proxy;
     std::string proxyText = "127.0.0.1:3128";
     std::string origin = "127.0.0.1:9090";
+    std::string domain;
     bool reverse = false;
     std::string refererText = "full";
     RequestText::Referer referer = RequestText::Referer::full;

@@ -10,23 +10,26 @@
 
 namespace WebBench {
 
-/// Writes requests for objects of one origin.
+/// Writes requests for objects of one origin, which may have many names.
 class RequestText
 {
 public:
     enum class Referer { full, origin, none }; ///< how much of it browsers tell
 
     /// \param origin HOST:PORT, in URLs
+    /// \param domain each site (WebBench::siteOf) is a host of this domain, in URLs, and not the origin; empty: none is
     /// \param reverse the proxy poses as the origin and gets paths; else it gets whole URLs
-    RequestText(const std::string &origin, bool reverse, Referer);
+    RequestText(const std::string &origin, const std::string &domain, bool reverse, Referer);
 
     /// \param text becomes the request
     void write(const Item &, std::string &text) const;
 
 private:
-    std::string site_; ///< scheme and host
-    std::string target_; ///< what stands before a path in the first line
-    std::string host_; ///< the rest of the first line and the headers that are always the same
+    std::string host(const Item &) const;
+
+    std::string origin_;
+    std::string domain_;
+    bool reverse_;
     Referer referer_;
 };
 

@@ -122,7 +122,7 @@ run(const ClientSettings &settings, Workload &workload, const int argc, char **c
     if (!isThere(settings.proxy, error))
         return fail(error, 1);
     Results results;
-    ClientContext context{settings.proxy, RequestText(settings.origin, settings.reverse, settings.referer), results, {},
+    ClientContext context{settings.proxy, RequestText(settings.origin, settings.domain, settings.reverse, settings.referer), results, {},
         std::vector<char>(1 << 18), fromSeconds(settings.timeout), settings.checkBodies};
     if (!context.poller.open(error))
         return fail(error, 1);

@@ -5,6 +5,8 @@
 #include "tools/bench/web/base/Random.h"
 #include "tools/bench/web/base/Text.h"
 
+#include <algorithm>
+
 namespace WebBench {
 
 bool
@@ -25,6 +27,14 @@ Target::parse(const std::string_view path)
         return false;
     seed = hashText(path);
     return true;
+}
+
+std::string_view
+siteOf(const std::string_view path)
+{
+    const auto begin = std::min<size_t>(1, path.size());
+    const auto end = path.find('/', begin);
+    return path.substr(begin, end == path.npos ? 0 : end - begin);
 }
 
 std::string

@@ -26,6 +26,9 @@ struct Target {
     bool parse(std::string_view path);
 };
 
+/// \returns the first folder of a path, which has no slash: what is in it is of one site
+std::string_view siteOf(std::string_view path);
+
 /// \param folder begins with a slash and has none at its end
 /// \param name has no slash
 std::string makePath(std::string_view folder, std::string_view name, Kind, uint64_t size, uint32_t version);

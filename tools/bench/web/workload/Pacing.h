@@ -60,7 +60,7 @@ public:
         workload_(workload), start_(start), speedup_(speedup) {}
 
     Nanos due(Nanos) const override {
-        return start_ + static_cast<Nanos>(static_cast<double>(workload_.nextTime()) / speedup_);
+        return start_ + fromSeconds(toSeconds(workload_.nextTime()) / speedup_);
     }
     void begun() override {}
 

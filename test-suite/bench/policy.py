@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of bench-policy: the same command gives the same figures, a cache with room for everything keeps everything,
+and bad arguments are told as what they are."""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+from common.runner import run_all
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def policy(program, *arguments):
+    """A finished run of it."""
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+
+
+def measured(program, *arguments):
+    """(all it said, {what: percentage}) of the visits that count."""
+    done = policy(program, *arguments)
+    assert done.returncode == 0, done.stderr
+    last = done.stdout[done.stdout.index("measured:"):]
+    found = re.search(r"hits of requests: ([\d.]+) % \(LRU over objects ([\d.]+) %, nothing ever dropped ([\d.]+) %\)", last)
+    assert found, last
+    return done.stdout, dict(zip(("hits", "lru", "all"), map(float, found.groups())))
+
+
+@case
+def same_figures_twice(program):
+    arguments = ("--corpus-bytes", "60M", "--cache-mb", 24, "--turns", 1, "--warm", 50, "--visits", 200, "--change", 0.5,
+                 "--engine", "staging=4 read-cache=4")
+    said, shares = measured(program, *arguments)
+    assert said == measured(program, *arguments)[0]
+    assert "measured: 200 visits" in said and "stores refused 0" in said, said
+    assert 10 < shares["hits"] < shares["all"] and 10 < shares["lru"] < shares["all"], said
+
+
+@case
+def room_for_everything_keeps_everything(program):
+    said, shares = measured(program, "--corpus-bytes", "20M", "--cache-mb", 64, "--prepare", "fill", "--visits", 100)
+    assert shares == {"hits": 100, "lru": 100, "all": 100}, said
+
+
+@case
+def bad_arguments(program):
+    for arguments, words in ((("--engine", "staging"), "staging is not of the form name=value"),
+                             (("--engine", "stagings=4"), "stagings"), (("--model", "tape"), "tape"),
+                             (("--workload", "random", "--change", "0.5"), "--change is not for the workload random"),
+                             (("--trace", "/nonexistent"), "/nonexistent")):
+        done = policy(program, *arguments)
+        assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, (arguments, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=pathlib.Path, default=TREE, help="where bench-policy was built")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose names contain this")
+    args = parser.parse_args()
+    return run_all(CASES, args.only, args.programs / "bench-policy")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

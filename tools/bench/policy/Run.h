@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Visits, made to an engine on a modelled device. */
+
+#ifndef CLUSTERFS_BENCH_POLICY_RUN_H
+#define CLUSTERFS_BENCH_POLICY_RUN_H
+
+#include "fs/cluster/engine/Engine.h"
+#include "tools/bench/policy/ObjectLru.h"
+#include "tools/bench/policy/Settings.h"
+#include "tools/bench/web/base/Random.h"
+
+#include <array>
+#include <unordered_set>
+
+namespace PolicyBench {
+
+/// what an object is to the page that asks for it
+enum class Part : uint8_t { page, own, shared, single };
+constexpr unsigned partCount = 4;
+const char *nameOf(Part);
+
+/// What some visits came to.
+struct Figures {
+    uint64_t visits = 0;
+    uint64_t requests = 0;
+    uint64_t bytes = 0;
+    uint64_t hits = 0;
+    uint64_t hitBytes = 0;
+    uint64_t lruHits = 0; ///< of LRU over objects with as many bytes
+    uint64_t lruHitBytes = 0;
+    uint64_t seenHits = 0; ///< of a cache that drops nothing
+    uint64_t refused = 0; ///< stores
+    std::array<uint64_t, partCount> reads{}; ///< disk reads that a request waited for
+    std::array<uint64_t, partCount> groupReads{}; ///< those of them that brought the group
+    double seconds = 0; ///< of the device and the visitors
+    ClusterFs::Stats before; ///< the engine's, at the start
+    ClusterFs::Stats after; ///< and at the end
+    uint64_t deviceReads = 0;
+    uint64_t deviceReadBytes = 0;
+    uint64_t deviceWrittenBytes = 0;
+};
+
+/// An engine and who uses it. Objects have no contents here: what is checked
+/// elsewhere is not checked again.
+class Run
+{
+public:
+    explicit Run(const Settings &);
+
+    /// \returns false with the reason in error
+    bool start(bool format, std::string &error);
+    /// the proxy ends cleanly
+    void stop();
+
+    /// makes visits until there are no more, or as many as most, or storedBytes were stored
+    Figures visit(WebBench::Workload &, uint64_t most, uint64_t storedBytes = UINT64_MAX);
+
+private:
+    struct User {
+        WebBench::Visit visit;
+        size_t next = 0; ///< item
+    };
+
+    bool beginVisit(WebBench::Workload &, uint32_t user, User &);
+    void passUntil(uint64_t micros);
+    void request(uint32_t user, const WebBench::Item &);
+    bool fetch(const ClusterFs::Key &);
+    void store(const ClusterFs::Key &, uint64_t bytes);
+    void poll();
+
+    const Settings &settings_;
+    ClusterFs::ManualClock clock_;
+    ModelDevice device_;
+    std::unique_ptr<ClusterFs::Engine> engine_;
+    ObjectLru lru_;
+    std::unordered_set<ClusterFs::Key, ClusterFs::KeyHash> seen_;
+    WebBench::Random random_{7};
+    std::vector<char> buffer_;
+    Figures figures_;
+};
+
+} // namespace PolicyBench
+
+#endif

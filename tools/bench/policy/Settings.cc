@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the command line of bench-policy says. */
+
+#include "tools/bench/policy/Settings.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace PolicyBench {
+
+namespace {
+
+/// The disk models' own figures: a random read at depth 16, and the transfer.
+constexpr Costs hddCosts = {3800, 1 / 105.0};
+constexpr Costs ssdCosts = {50, 1 / 400.0};
+
+/// the words but for options of these names, and their values
+std::vector<std::string>
+without(const std::vector<std::string> &words, const std::vector<std::string> &names)
+{
+    std::vector<std::string> rest;
+    for (size_t i = 0; i < words.size(); ++i) {
+        const auto name = words[i].substr(0, words[i].find('='));
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            rest.push_back(words[i]);
+        else if (name == words[i])
+            ++i;
+    }
+    return rest;
+}
+
+} // namespace
+
+void
+Settings::declare(WebBench::Options &options)
+{
+    workload.declare(options);
+    options.section("Who asks:");
+    options.whole("users", users, 1, 100000, "who are active at once; each makes a visit after the other");
+    options.choice("prepare", prepare, {"fill", "age", "nothing"},
+                   "what comes before: each page once, or random visits that replace the cache over and over");
+    options.real("turns", turns, 0, 1000, "how often ageing replaces the cache after it was filled");
+    options.whole("warm", warm, 0, 100000000, "visits that come before those that are counted");
+    options.whole("visits", visits, 1, 100000000, "visits that are counted");
+    options.section("The cache:");
+    options.whole("cache-mb", cacheMb, 16, 10000000, "size of the device");
+    options.text("engine", engine_, "OPTIONS", "options of cache_dir, in one word: --engine=\"staging=8 read-cache=40 locality=0\"");
+    options.choice("model", model_, {"hdd", "ssd"}, "what a request costs: 3.8 ms and 105 MB/s, or 50 us and 400 MB/s");
+}
+
+bool
+Settings::check(std::string &error)
+{
+    costs = model_ == "hdd" ? hddCosts : ssdCosts;
+    std::istringstream given(engine_);
+    std::string option;
+    while (given >> option) {
+        const auto equals = option.find('=');
+        if (equals == std::string::npos) {
+            error = "--engine: " + option + " is not of the form name=value";
+            return false;
+        }
+        if (!config.set(option.substr(0, equals), option.substr(equals + 1), error))
+            return false;
+    }
+    return config.validate(error);
+}
+
+WebBench::Options::Outcome
+Settings::parse(const std::vector<std::string> &words, std::string &said)
+{
+    using Outcome = WebBench::Options::Outcome;
+    words_ = words;
+    WebBench::Options options("bench-policy: the engine's decisions without a proxy and without waiting: hit ratio beside\n"
+                              "that of LRU over objects, and where its disk reads go. Deterministic.");
+    declare(options);
+    const auto outcome = options.parse(words, said);
+    if (outcome == Outcome::help)
+        said = options.help();
+    return outcome == Outcome::run && !check(said) ? Outcome::wrong : outcome;
+}
+
+std::unique_ptr<WebBench::Workload>
+Settings::visitsIn(const std::string &order, std::string &error) const
+{
+    Settings own;
+    auto words = words_;
+    if (!order.empty()) {
+        words = without(words, {"--order", "--change", "--flood", "--seed"});
+        words.insert(words.end(), {"--order", order, "--seed", "1000"});
+    }
+    WebBench::Options options("");
+    own.declare(options);
+    if (options.parse(words, error) != WebBench::Options::Outcome::run)
+        return nullptr;
+    return own.workload.make(options, static_cast<uint32_t>(users), error);
+}
+
+} // namespace PolicyBench
