@@ -124,7 +124,7 @@ def _full():
              popular=0.5, cache_share=1.0, settle_share=1.0, stores=with_null, estimate=120, **same),
         _churn(1200, stores=with_null, estimate=120, **same),
         _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
-        _hits(25000, rounds=5, seconds=3, memory_share=0.1, cache_share=1.5, estimate=240),
+        _hits(25000, rounds=5, seconds=3, memory_share=0.3, cache_share=1.5, estimate=240),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
              stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
         _restart_ssd(rounds=3, estimate=240),
