@@ -204,6 +204,32 @@ TEST(Locality, aVisitThatTookManyReadsRegroups) {
     EXPECT_EQ(t.engine->objectCount(), 100 + 8 * pageObjects);
 }
 
+/// looking at hundreds of groups at once would keep callers waiting
+TEST(Locality, visitsAreHandledOneAtATime) {
+    constexpr uint64_t visited = 3;
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t page = 1; page <= visited; ++page) {
+        for (uint64_t n = 0; n < pageObjects; ++n) {
+            const auto object = objectOf(page, n);
+            ASSERT_EQ(t.store(keyOf(object), contentOf(object)), Status::ok);
+            ASSERT_EQ(t.store(keyOf(object + 500), bytesOf(object, 30000)), Status::ok);
+            ASSERT_TRUE(t.pack());
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    for (uint64_t page = 1; page <= visited; ++page)
+        EXPECT_EQ(readsOfPage(t, page), pageObjects);
+    t.clock.advance(5000000);
+    for (int i = 0; i < 3; ++i) {
+        t.engine->poll();
+        EXPECT_EQ(t.engine->stats().counters.regroupedGroups, 1U) << "without any time between";
+    }
+    t.pass(2);
+    EXPECT_EQ(t.engine->stats().counters.regroupedGroups, visited);
+}
+
 /// what lies together already need not be written again to bring the rest together
 TEST(Locality, mostOfAGroupStaysWhereItIs) {
     constexpr uint64_t scattered = 3;

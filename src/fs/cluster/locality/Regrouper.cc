@@ -8,7 +8,9 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t lookMicros = 100000; ///< between looks at the visits
+constexpr uint64_t lookMicros = 5000; ///< between looks at the visits, each of which handles one
+constexpr uint64_t restMicros = 50000; ///< after a look that found none
+constexpr uint64_t againMicros = 200000; ///< between looks at a visit that has to wait for others
 constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
 constexpr unsigned budgetShare = 8; ///< of the bytes that were stored, one part may be written again
 constexpr uint64_t togetherShare = 2; ///< times as much as is scattered: most of a group, which stays where it is
@@ -43,20 +45,34 @@ ClusterFs::Regrouper::noteRead(const Key &key)
     ++found->second.reads;
 }
 
+bool
+ClusterFs::Regrouper::over(const Visit &visit, const uint64_t now) const
+{
+    return !visit.gathering && now >= visit.notBefore &&
+           (now - visit.since >= visitMicros || now - visit.last >= idleMicros);
+}
+
 void
 ClusterFs::Regrouper::poll()
 {
     const auto now = shared_.clock.micros();
     if (now < nextLook_)
         return;
-    nextLook_ = now + lookMicros;
+    nextLook_ = now + restMicros;
     for (auto at = visits_.begin(); at != visits_.end();) {
-        const auto &visit = at->second;
-        const bool over = now - visit.since >= visitMicros || now - visit.last >= idleMicros;
-        if (visit.gathering || !over || (visit.reads > 1 && !finish(at)))
+        if (!over(at->second, now)) {
             ++at;
+            continue;
+        }
+        const bool regroup = at->second.reads > 1;
+        if (regroup && !finish(at))
+            at->second.notBefore = now + againMicros;
         else
             at = visits_.erase(at);
+        if (regroup) {
+            nextLook_ = now + lookMicros;
+            return;
+        }
     }
 }
 

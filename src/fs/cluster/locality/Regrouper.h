@@ -27,7 +27,8 @@ public:
     /// an object was read from the device for a caller
     void noteRead(const Key &);
 
-    /// handles the visits that are over
+    /// handles a visit that is over: one at a time, since looking at all members
+    /// of all groups that were read from takes long enough for callers to notice
     void poll();
 
     static constexpr size_t visitsMost = 256; ///< visits watched at a time
@@ -41,6 +42,7 @@ private:
         unsigned reads = 0;
         uint64_t since = 0; ///< Clock::micros()
         uint64_t last = 0; ///< of the last read
+        uint64_t notBefore = 0; ///< to be looked at again
         bool gathering = false; ///< waits for what is missing
     };
     using Visits = std::unordered_map<uint64_t, Visit>;
@@ -55,6 +57,7 @@ private:
     };
     using Sources = std::unordered_map<ClusterNo, Source>;
 
+    bool over(const Visit &, uint64_t now) const;
     bool finish(Visits::iterator);
     bool gather(uint64_t group, const Sources &);
     void gathered(uint64_t group);
