@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What inspect, check and dump say of a cache that is whole."""
 
+import collections
+import re
+import xml.etree.ElementTree
+
 from toolkit import case, crc32c, store, url
 
 
@@ -60,9 +64,29 @@ def with_keys_in_the_checkpoint(test):
 def looking_changes_nothing(test):
     image, _ = test.filled(crash=True)
     before = image.digest()
-    for words in (("inspect",), ("inspect", "--cluster=0"), ("check",), ("dump",), ("purge", "--prefix=http:", "--dry-run")):
+    for words in (("inspect",), ("inspect", "--cluster=0"), ("check",), ("dump",), ("map",), ("purge", "--prefix=http:", "--dry-run")):
         test.tool(words[0], image.path, *words[1:])
     assert image.digest() == before
+
+
+@case
+def a_map_agrees(test):
+    """Four squares for each cluster, with the numbers of the objects that dump lists there."""
+    image, _ = test.filled()
+    places = collections.Counter(entry["cluster"] for entry in test.dump(image).values())
+    count = test.json("inspect", image)["geometry"]["cluster_count"]
+    picture = xml.etree.ElementTree.fromstring(test.tool("map", image.path).out)
+    titles = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(titles) == count and picture.find("{http://www.w3.org/2000/svg}text").text.startswith(str(image.path)), titles
+    shown = {}
+    for title in titles:
+        found = re.fullmatch(r"cluster (\d+)(?:: (\d+) objects, \d+ of them in \d+ groups|: 1 of large objects)?(?:, written .* UTC)?", title)
+        assert found, title
+        if found[2]:
+            shown[int(found[1])] = int(found[2])
+    assert shown == places, (shown, places)
+    assert sum("large objects" in title for title in titles) == test.json("check", image)["part_clusters"], titles
+    assert sum(1 for _ in picture.iter("{http://www.w3.org/2000/svg}rect")) == 1 + 4 * count + 5 + 3 * 3
 
 
 @case

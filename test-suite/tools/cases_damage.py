@@ -228,6 +228,7 @@ def try_everything(test, image):
     before = image.digest()
     for command in ("inspect", "check", "dump"):
         test.tool(command, image.path, "--json", code=None)
+    test.tool("map", image.path, code=None)
     assert image.digest() == before
     test.tool("purge", image.path, "--pattern=/[0-9]*$", code=None)
 

@@ -7,14 +7,14 @@ import subprocess
 
 from toolkit import MIB, Image, Skip, case, need_root, program, url
 
-COMMANDS = (("inspect",), ("check",), ("dump",), ("purge", "--prefix=http:"))
+COMMANDS = (("inspect",), ("check",), ("dump",), ("map",), ("purge", "--prefix=http:"))
 
 
 @case
 def help_and_version(test):
     assert test.tool("--version").out.startswith("clusterfs ")
     overview = test.tool("help").out
-    for name in ("format", "inspect", "check", "dump", "purge"):
+    for name in ("format", "inspect", "check", "dump", "map", "purge"):
         assert f"clusterfs {name} PATH" in overview, overview
         assert test.tool("help", name).out == test.tool(name, "--help").out
         assert test.tool("help", name).out.startswith(f"clusterfs {name} PATH")

@@ -18,6 +18,7 @@ int runFormat(const Arguments &);
 int runInspect(const Arguments &);
 int runCheck(const Arguments &);
 int runDump(const Arguments &);
+int runMap(const Arguments &);
 int runPurge(const Arguments &);
 
 /// a subcommand's line in the table of all

@@ -46,6 +46,13 @@ const char dumpHelp[] =
     "\n"
     "  --json  print a JSON object for each\n";
 
+const char mapHelp[] =
+    "clusterfs map PATH\n"
+    "\n"
+    "Prints a picture of the device as SVG: where groups, single and large objects are,\n"
+    "and of each cluster how long ago it was written and used, and how much of it is\n"
+    "still needed. Changes nothing.\n";
+
 const char purgeHelp[] =
     "clusterfs purge PATH (--url=URL | --prefix=TEXT | --pattern=REGEX) [--dry-run]\n"
     "\n"
@@ -70,6 +77,7 @@ commands()
         {"inspect", &runInspect, {{"cluster", "N"}, {"json", nullptr}}, inspectHelp},
         {"check", &runCheck, {{"json", nullptr}}, checkHelp},
         {"dump", &runDump, {{"json", nullptr}}, dumpHelp},
+        {"map", &runMap, {}, mapHelp},
         {   "purge", &runPurge, {
                 {"url", "URL"}, {"prefix", "TEXT"}, {"pattern", "REGEX"}, {"dry-run", nullptr}
             }, purgeHelp
@@ -98,6 +106,7 @@ overview()
            "  clusterfs inspect PATH [--cluster=N] [--json]\n"
            "  clusterfs check PATH [--json]\n"
            "  clusterfs dump PATH [--json]\n"
+           "  clusterfs map PATH\n"
            "  clusterfs purge PATH (--url=URL | --prefix=TEXT | --pattern=REGEX) [--dry-run]\n"
            "  clusterfs help [SUBCOMMAND]\n"
            "  clusterfs --version\n"
