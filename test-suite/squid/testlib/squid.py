@@ -4,6 +4,7 @@
 import functools
 import os
 import pathlib
+import resource
 import signal
 import socket
 import subprocess
@@ -57,6 +58,7 @@ class Squid:
         self.access_log = AccessLog(self.dir / "access.log")
         self.client = Client(self.port)
         self.process = None
+        self.limits = {}  # {resource.RLIMIT_...: most} of the processes that start() makes
         self.started_at = 0  # where in cache.log the latest start begins
         self.configure()
 
@@ -108,7 +110,7 @@ class Squid:
             self.process = subprocess.Popen(
                 [str(self.binary), "-n", self.name, "-f", str(self.conf), self.mode, *arguments],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self.environment(),
-                cwd=self.dir, preexec_fn=_allow_cores)
+                cwd=self.dir, preexec_fn=lambda: _set_limits(self.limits))
         if wait:
             self.wait_ready()
         return self
@@ -215,7 +217,8 @@ def _is_kid(pid):
     return b"(squid-" in title
 
 
-def _allow_cores():
-    import resource  # in the child only
+def _set_limits(limits):
+    """In the child: these, and core dumps as large as may be."""
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    for what, most in {resource.RLIMIT_CORE: hard, **limits}.items():
+        resource.setrlimit(what, (most, most))

@@ -8,12 +8,14 @@
 #include "fs/cluster/recovery/SuperblockFile.h"
 
 #include <algorithm>
+#include <new>
 #include <random>
 
 namespace ClusterFs {
 namespace {
 constexpr unsigned formatMilliseconds = 60000;
 constexpr uint32_t usualObjectKb = 13;
+constexpr uint64_t indexBytesExpected = 40; ///< of an object, as measured; see docs/benchmarks.md
 } // namespace
 } // namespace ClusterFs
 
@@ -97,7 +99,14 @@ ClusterFs::Engine::open(std::string &error)
         config.stagingMb = std::max(config.stagingMb, least);
         config.readCacheMb = std::max(config.readCacheMb, least);
     }
-    core_ = std::make_unique<Core>(device_, clock_, config, log_, superblock);
+    try {
+        core_ = std::make_unique<Core>(device_, clock_, config, log_, superblock);
+    } catch (const std::bad_alloc &) {
+        error = "there is not enough memory for an index of " + std::to_string(superblock.geometry.indexCapacity) +
+                " objects, " + std::to_string(superblock.geometry.indexCapacity * indexBytesExpected >> 20) +
+                " MB when it is full: raise the limit of the process, or format with a larger object-size";
+        return Status::unsupported;
+    }
     return core_->start();
 }
 
