@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--squid", metavar="PREFIX", default="/usr", help="an installed Squid: PREFIX/sbin/squid")
     parser.add_argument("--store", default="clusterfs", choices=stores.ALL + ("all",))
     parser.add_argument("--quick", action="store_true", help="only the short selection")
+    parser.add_argument("--long", action="store_true", help="those that take many minutes each, and no others")
     parser.add_argument("--only", metavar="NAME", help="only cases whose name contains NAME")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--jobs", type=int, default=1, help="cases run at once (default 1)")
@@ -40,7 +41,7 @@ def selection(args):
         importlib.import_module(path.stem)
     chosen = stores.ALL if args.store == "all" else (args.store,)
     return [(entry, store) for store in chosen for entry in suite.CASES
-            if store in entry.stores and (entry.quick or not args.quick)
+            if store in entry.stores and (entry.quick or not args.quick) and entry.long == args.long
             and (not args.only or args.only in f"{entry.name}[{store}]")]
 
 

@@ -54,18 +54,27 @@ class Loop:
 
 
 class ModelledDisk:
-    """A block device of the disk model (tools/diskmodel) with the speed that is asked for."""
+    """A block device of the disk model (tools/diskmodel) with the speed that is asked for.
+    record: a file that all writes are recorded in."""
 
-    def __init__(self, program, size, settings):
+    def __init__(self, program, size, settings, record=None):
         self._process = subprocess.Popen(
-            [program, "serve", "--until-eof", "--model=ssd", f"--size={size}", f"--set={settings}"],
+            [program, "serve", "--until-eof", "--model=ssd", f"--size={size}", f"--set={settings}",
+             *([f"--record={record}"] if record else [])],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         line = self._process.stdout.readline()
         assert line, f"{program} did not start"
-        self.path = json.loads(line)["device"]
+        place = json.loads(line)
+        self.path, self._control = place["device"], pathlib.Path(place["folder"]) / "ctl"
         give_to_squid(self.path)
 
+    def control(self, line):
+        """A command, see diskmodel --help."""
+        self._control.write_text(line + "\n")
+
     def close(self):
+        if self._process.stdin.closed:
+            return
         self._process.stdin.close()
         self._process.wait(60)
         self._process.stdout.close()

@@ -15,6 +15,7 @@ The query of a URL says how the response looks; the rest is state that a test se
 """
 
 import collections
+import copy
 import dataclasses
 import socket
 import socketserver
@@ -113,7 +114,7 @@ class Handler(socketserver.StreamRequestHandler):
         """Sends the response; false where the connection must not go on."""
         origin = self.server.origin
         recipe = Recipe.parse(request.path)
-        state = origin.note(request)
+        state = copy.copy(origin.note(request))  # it may change while we answer
         head = origin.headers_for(request.path, recipe, state)
         if request.method not in ("GET", "HEAD"):
             return self._send_short(recipe, head, request)

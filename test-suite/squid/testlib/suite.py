@@ -35,6 +35,7 @@ class Case:
     function: object
     stores: tuple
     quick: bool
+    long: bool
     needs: tuple
     known: dict
 
@@ -44,12 +45,12 @@ class Case:
         return f"{module}.{self.function.__name__}"
 
 
-def case(only=stores.ALL, quick=False, needs=(), known=None):
-    """Registers a test. only: store types; needs: "loop", "modelled disk" or programs;
+def case(only=stores.ALL, quick=False, long=False, needs=(), known=None):
+    """Registers a test. only: store types; long: run alone by --long; needs: "loop", "modelled disk" or programs;
     known: {store: why this store fails the case}, for stores that are not ours."""
     def register(function):
         chosen = (only,) if isinstance(only, str) else tuple(only)
-        CASES.append(Case(function, chosen, quick, tuple(needs), known or {}))
+        CASES.append(Case(function, chosen, quick, long, tuple(needs), known or {}))
         return function
     return register
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Says which lines and branches of the engine the tests reach: the unit tests, the tool's tests and the simulation, in
+a copy of the tree compiled for it. Branches that only exceptions take, and assertions, are not counted."""
+
+import argparse
+import collections
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+ENGINE = "src/fs/cluster/"
+LEFT_OUT = shutil.ignore_patterns(".git", "build", "*.o", "*.a", "*.log", "*.trs", "__pycache__")
+PROGRAMS = ("unit-tests", "simulate", "clusterfs", "clusterfs-fill")
+LIMIT = 3600  # seconds for one step
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, default=300, help="of the simulation (default 300)")
+    parser.add_argument("--exhaustive", type=int, default=1, help="operations in its short histories (default 1)")
+    parser.add_argument("--list", metavar="WORD", help="the branches never taken in files whose path has this")
+    parser.add_argument("--jobs", type=int, default=2)
+    return parser.parse_args()
+
+
+def step(tree, *command):
+    """Raises CalledProcessError with what the command printed."""
+    print("==", " ".join(command[:3]), flush=True)
+    return subprocess.run(command, cwd=tree, check=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace").stdout
+
+
+def run_tests(tree, args):
+    step(tree, "make", "-s", f"-j{args.jobs}", "CXXFLAGS=-O0 -g --coverage -Wno-error", "LDFLAGS=--coverage", *PROGRAMS)
+    step(tree, "./unit-tests", "--gtest_brief=1")
+    step(tree, "./simulate", "--worlds", str(args.worlds))
+    step(tree, "./simulate", "--exhaustive", str(args.exhaustive))
+    step(tree, "python3", "test-suite/tools/run.py", "--tool", str(tree / "clusterfs"), "--fill", str(tree / "clusterfs-fill"))
+
+
+def report(tree):
+    """gcovr's files of the engine."""
+    step(tree, "gcovr", "--root", str(tree), "--filter", ENGINE, "--exclude-throw-branches", "--exclude-unreachable-branches",
+         "--exclude-lines-by-pattern", r".*\bassert\(.*", "--json", "coverage.json")
+    return json.loads((tree / "coverage.json").read_text())["files"]
+
+
+def count(file):
+    """(lines, reached lines, branches, taken branches)"""
+    lines = [line for line in file["lines"] if not line.get("gcovr/noncode")]
+    branches = [branch for line in lines for branch in line.get("branches", ())]
+    return (len(lines), sum(line["count"] > 0 for line in lines), len(branches), sum(branch["count"] > 0 for branch in branches))
+
+
+def show(files):
+    sums = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for file in files:
+        folder = str(pathlib.PurePath(file["file"]).parent.relative_to(ENGINE))
+        for name in (folder, "all"):
+            sums[name] = [a + b for a, b in zip(sums[name], count(file))]
+    print(f"{'':14}{'lines':>8}{'reached':>10}{'branches':>10}{'taken':>10}")
+    for name, (lines, reached, branches, taken) in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])):
+        print(f"{name:14}{lines:8}{100 * reached / lines:9.1f}%{branches:10}{100 * taken / max(1, branches):9.1f}%")
+
+
+def show_missing(files, word):
+    for file in files:
+        source = (TOP / file["file"]).read_text().splitlines() if word in file["file"] else []
+        for line in file["lines"] if source else ():
+            branches = line.get("branches", ())
+            never = sum(branch["count"] == 0 for branch in branches)
+            if never or (line["count"] == 0 and not line.get("gcovr/noncode")):
+                what = f"{never} of {len(branches)}" if branches else "line"
+                print(f"{file['file']}:{line['line_number']}: {what}: {source[line['line_number'] - 1].strip()}")
+
+
+def main():
+    args = arguments()
+    if not shutil.which("gcovr"):
+        sys.exit("gcovr is not installed (Debian package gcovr)")
+    with tempfile.TemporaryDirectory(prefix="coverage-") as folder:
+        tree = pathlib.Path(folder) / "tree"
+        shutil.copytree(TOP, tree, symlinks=True, ignore=LEFT_OUT)
+        for name in PROGRAMS:
+            (tree / name).unlink(missing_ok=True)
+        try:
+            run_tests(tree, args)
+            files = report(tree)
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"{' '.join(error.cmd)} ended with {error.returncode}:\n{error.stdout[-4000:]}")
+    if args.list is not None:
+        show_missing(files, args.list)
+    show(files)
+
+
+if __name__ == "__main__":
+    main()
