@@ -9,7 +9,10 @@
 #include "fs/cluster/base/Memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
@@ -135,6 +138,29 @@ TEST(Memory, buffersSuitTheDevice) {
         EXPECT_LT(b.size(), size + 4097);
         memset(b.data(), 1, b.size());
     }
+}
+
+/// the kernel allows a process only so many mappings
+TEST(Memory, buffersNeedNoMappings) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer's own memory is mappings";
+#endif
+    constexpr size_t pages = 400000;
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const auto all = static_cast<char *>(mmap(nullptr, pages * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(all, MAP_FAILED);
+    size_t n = 0;
+    // pages of other rights than their neighbours' are mappings of their own
+    while (n < pages && mprotect(all + n * page, page, PROT_NONE) == 0)
+        n += 2;
+    if (n < pages) {
+        Buffer large(300000);
+        memset(large.data(), 7, large.size());
+        EXPECT_EQ(large.data()[299999], 7);
+    }
+    munmap(all, pages * page);
+    if (n >= pages)
+        GTEST_SKIP() << "this system allows more mappings than that";
 }
 
 TEST(Memory, roundsUpAndDown) {

@@ -36,22 +36,22 @@ ClusterFs::Buffer::Buffer(const size_t size):
     data_(nullptr),
     size_(roundUp(size ? size : 1, 4096))
 {
+    void *p = nullptr;
     // large ones of all sizes, freed in any order, leave the heap in pieces that
     // fit nobody: measured, it grew to three times of what was in use
-    void *p = nullptr;
     if (size_ >= mappedFrom) {
         p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (p == MAP_FAILED)
-            throw std::bad_alloc();
-    } else if (posix_memalign(&p, 4096, size_) != 0) {
-        throw std::bad_alloc();
+        mapped_ = p != MAP_FAILED;
     }
+    // a process may have 65,530 mappings at most (vm.max_map_count): better the heap than an end
+    if (!mapped_ && posix_memalign(&p, 4096, size_) != 0)
+        throw std::bad_alloc();
     data_ = static_cast<char *>(p);
 }
 
 ClusterFs::Buffer::~Buffer()
 {
-    if (size_ >= mappedFrom)
+    if (mapped_)
         munmap(data_, size_);
     else
         free(data_);

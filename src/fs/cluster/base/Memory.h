@@ -49,6 +49,7 @@ private:
 class Buffer
 {
 public:
+    /// \throws std::bad_alloc when there is no memory
     explicit Buffer(size_t size);
     ~Buffer();
     Buffer(const Buffer &) = delete;
@@ -60,6 +61,7 @@ public:
 private:
     char *data_;
     size_t size_;
+    bool mapped_ = false; ///< a mapping of its own, not from the heap
 };
 using BufferPointer = std::shared_ptr<Buffer>;
 
