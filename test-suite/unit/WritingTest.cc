@@ -148,6 +148,27 @@ TEST_F(WritingTest, packerPutsGroupsTogether) {
         EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(n))].cluster == home, n % 2 == 0) << n;
 }
 
+/// which group an object has is no cheap question
+TEST_F(WritingTest, packerAsksForAGroupThatDoesNotFitOnlyOnce) {
+    constexpr uint64_t mates = 8; // 48000 bytes: one group in each cluster
+    for (uint64_t n = 0; n < 10 * mates; ++n)
+        staged(n, 6000);
+    unsigned asked = 0;
+    p.packer.groupOf = [&](const StageNo s, std::vector<StageNo> &group) {
+        ++asked;
+        for (uint64_t n = 0; n < 10 * mates; ++n) {
+            if (p.catalog.staging[s].key == keyOf(n)) {
+                for (auto mate = n / mates * mates; mate < (n / mates + 1) * mates; ++mate)
+                    group.push_back(p.catalog.index[p.catalog.index.find(keyOf(mate))].place);
+            }
+        }
+    };
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
+    EXPECT_EQ(p.shared.counters.packs, 10U);
+    EXPECT_LE(asked, 10U + 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1);
+}
+
 TEST_F(WritingTest, packerFillsTheGapsThatLargeOnesLeave) {
     staged(1, 40000);
     for (uint64_t n = 2; n < 40; ++n)

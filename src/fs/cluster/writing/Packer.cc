@@ -139,13 +139,19 @@ ClusterFs::Packer::choose(Pack &pack, const StageNo seed)
 {
     auto &staging = shared_.catalog.staging;
     std::unordered_set<StageNo> misfits;
-    auto next = seed;
-    while (next != noStage && misfits.size() < misfitsMost) {
-        if (!addGroup(pack, next))
+    auto passed = noStage; // up to here, all are misfits
+    for (auto next = seed; next != noStage && misfits.size() < misfitsMost;) {
+        if (!addGroup(pack, next)) {
             misfits.insert(next);
-        next = staging.leastRecent();
-        while (next != noStage && misfits.count(next))
+            misfits.insert(group_.begin(), group_.end()); // each of them would bring the same group
+        }
+        if (passed != noStage && staging[passed].state != StageState::complete)
+            passed = noStage; // it came in with others
+        next = passed == noStage ? staging.leastRecent() : staging.moreRecent(passed);
+        while (next != noStage && misfits.count(next)) {
+            passed = next;
             next = staging.moreRecent(next);
+        }
     }
 }
 
