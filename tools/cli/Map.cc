@@ -263,11 +263,12 @@ Map::print() const
     std::string name;
     for (const auto ch: printable(path_))
         name += ch == '<' ? "&lt;" : ch == '&' ? "&amp;" : std::string(1, ch);
-    const auto side = 2 * panelStep;
+    const auto width = 2 * panelStep;
+    const auto height = 2 * panelStep + headHeight - 60;
     printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %u %u\" font-family=\"sans-serif\">\n"
            "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n"
            "<text x=\"30\" y=\"32\" font-size=\"18\">%s: %" PRIu64 " objects in %u clusters of %.0f KB, in the order of their place</text>\n",
-           side, side, side, side, name.c_str(), catalog_.objects(), catalog_.clusters.count(), clusterBytes_ / 1024);
+           width, height, width, height, name.c_str(), catalog_.objects(), catalog_.clusters.count(), clusterBytes_ / 1024);
     printContents();
     printRamp(1, ageRamp, [](const Cell &cell, double) { return cell.written / cell.inUse(); });
     printRamp(2, useRamp, [](const Cell &cell, double) { return cell.used / cell.inUse(); });
