@@ -24,10 +24,6 @@ def mixture(t, prefix, count):
     return urls
 
 
-def all_packed(squid):
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
-
-
 @case(quick=True)
 def kill_under_load(t):
     """kill -9 while clients load and replace objects, three times over."""
@@ -57,7 +53,7 @@ def packed_objects_survive(t):
     squid = t.running(megabytes=256, options=LIVELY)
     urls = mixture(t, "object", 150)
     t.fetch_all(squid, urls)
-    all_packed(squid)
+    squid.wait_packed()
     squid.kill().start()
     for url in urls:
         t.hit(squid, url)
@@ -71,7 +67,7 @@ def killed_worker_comes_back(t):
     urls = mixture(t, "object", 60)
     t.fetch_all(squid, urls)
     if t.store == "clusterfs":
-        all_packed(squid)
+        squid.wait_packed()
     old = squid.worker()
     assert old != squid.process.pid
     squid.started_at = squid.cache_log.mark()
@@ -88,7 +84,7 @@ def image_copied_under_load(t):
     squid = t.running(megabytes=128, options=LIVELY)
     urls = mixture(t, "object", 1500)
     t.fetch_all(squid, urls[:100])
-    all_packed(squid)
+    squid.wait_packed()
     load = Load(squid.port, urls[100:], threads=6)
     copies = []
     for number in range(3):

@@ -4,7 +4,6 @@
 import os
 
 from testlib.client import finish_all
-from testlib.processes import wait_for
 from testlib.stores import LIVELY, cache_dir
 from testlib.suite import case
 
@@ -27,7 +26,7 @@ def on_a_block_device(t):
         t.hit(squid, url)
     more = objects(t, "more", 50)
     t.fetch_all(squid, more)
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     squid.kill().start()
     for url in urls + more:
         t.hit(squid, url)

@@ -41,10 +41,6 @@ def churn(t, chance, urls):
         yield url
 
 
-def all_packed(squid):
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
-
-
 @case(only="clusterfs", needs=("modelled disk",), long=True)
 def killed_many_times(t):
     """kill -9 at random moments of a load, and of starts; every byte is checked, and what was packed before the
@@ -54,7 +50,7 @@ def killed_many_times(t):
     keep, urls = mixture(t, "keep", 40), mixture(t, "object", 1500)
     chance = random.Random(1)
     t.fetch_all(squid, keep)
-    all_packed(squid)
+    squid.wait_packed()
     for number in range(KILLS):
         load = Load(squid.port, churn(t, chance, urls), threads=10, tolerant=True,
                     headers={"Cache-Control": "no-cache"} if number % 2 else {})
@@ -108,7 +104,7 @@ def many_power_cuts(t):
     squid = t.running("client_db off", t.cache_dir("", LIVELY, path=disk.path))
     keep, others = mixture(t, "keep", 120), mixture(t, "other", 300)
     t.fetch_all(squid, keep)
-    all_packed(squid)
+    squid.wait_packed()
     time.sleep(3)  # persist, and the flush after it
     disk.control("mark 1")
     chance = random.Random(2)
@@ -184,7 +180,7 @@ def soak(t):
     first, last = samples[len(samples) // 3], samples[-1]
     assert last[0] <= first[0] * 1.1 + 8 and last[1] <= first[1] + 16, f"memory in MB, descriptors: {samples}"
     assert squid.values().number("clusters evicted") > 0
-    all_packed(squid)
+    squid.wait_packed()
     said = _at_rest(squid)
     squid.stop()
     report = _check(t.image())

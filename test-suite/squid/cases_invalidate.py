@@ -37,7 +37,7 @@ def purge_then_kill(t):
     urls = [t.url(f"object{n}", size=20000) for n in range(20)]
     for url in urls:
         t.store_object(squid, url)
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     for url in urls[::2]:
         assert squid.client.request(url, method="PURGE").status == 200
     wait_for(lambda: squid.values().number("deletes not logged yet") == 0, "the delete log")
@@ -154,7 +154,7 @@ def revalidated_then_killed(t):
     for url in urls:
         t.origin.set_headers(url, X_Stamp="old")
         t.store_object(squid, url)
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     for url in urls:
         t.origin.set_headers(url, X_Stamp="new" * 300)
         squid.client.get(url, Cache_Control="max-age=0").check()
@@ -164,7 +164,7 @@ def revalidated_then_killed(t):
     for url in urls:
         squid.client.get(url, Cache_Control="max-age=0").check()
         assert t.hit(squid, url).headers["X-Stamp"] == "new" * 300
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     squid.kill().start()
     for url in urls:
         assert t.hit(squid, url).headers["X-Stamp"] == "new" * 300

@@ -80,7 +80,7 @@ def killed_while_it_stops(t):
     squid = t.running("client_db off", megabytes=256, mode="-N", options=LIVELY)
     keep = objects(t, "keep", 60)
     t.fetch_all(squid, keep)
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     for number, moment in enumerate(MOMENTS):
         load = Load(squid.port, objects(t, f"more{number}x", 400), threads=6, tolerant=True)
         wait_for(lambda: load.done + load.broken >= 40, "some load")

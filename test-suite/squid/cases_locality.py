@@ -4,7 +4,6 @@
 import concurrent.futures
 
 from testlib.client import Client
-from testlib.processes import wait_for
 from testlib.suite import case
 
 PAGES, MEMBERS = 24, 15
@@ -40,7 +39,7 @@ def reads_per_page(t, how, options="", at_once=6):
     disk = t.modelled_disk(256, "readLatency=4000")
     squid = t.running(t.cache_dir("", f"{OPTIONS} {options}", path=disk.path))
     visit_all(t, squid, how, at_once)
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     squid.restart()
     visit_all(t, squid, how, 1)
     values = squid.values()

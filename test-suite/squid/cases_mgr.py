@@ -15,7 +15,7 @@ def clusterfs_page(t):
     assert str(t.image()) in values.text, values.text
     urls = [t.url(f"object{n}", size=30000) for n in range(50)]
     t.fetch_all(squid, urls)
-    wait_for(lambda: squid.values().number("staged objects") == 0, "everything packed")
+    squid.wait_packed()
     values = squid.values()
     assert values.number("objects") == 50, values.text
     squid.restart()

@@ -183,6 +183,10 @@ class Squid:
     def values(self, page="clusterfs"):
         return mgr.Values(self.mgr(page))
 
+    def wait_packed(self):
+        """Until all that was stored is on the disk (clusterfs)."""
+        wait_for(lambda: self.values().number("staged objects") == 0, "everything packed")
+
     def result(self, reply):
         """The result code of a reply or fetch, such as TCP_HIT."""
         return self.access_log.result(reply.id)
