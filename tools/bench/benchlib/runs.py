@@ -85,7 +85,7 @@ class LoadRun:
             self._proxy.stop()
             load_objects(self.part.counts, self._disk, self.setup.programs)
             self._proxy.start()
-        if self.part.aged and self.store not in DISKLESS:
+        if self.part.aged:
             self._age(cache_mb)
         else:
             self._load("fill", 1, *self._fill_options())

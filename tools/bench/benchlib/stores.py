@@ -43,8 +43,8 @@ def _clusterfs(place, disk):
     staging = min(32, max(4, place.memory_mb // 6))
     index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
     # tables of groups, cluster images, reads and carried objects under way, hundreds of connections under overload:
-    # the peak is 12 MB below the limit with 600 MB of cache on the ssd model. The limit kills
-    beside = 24 + place.cache_mb // 45
+    # with 6 MB more the peak was 14 MB below the limit, with 600 MB of cache on the ssd model. The limit kills
+    beside = 18 + place.cache_mb // 45
     read_cache = max(2, place.memory_mb - staging - index - beside)
     line = f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache}"
     return ClusterfsSquid(place, storage, line)

@@ -59,9 +59,11 @@ public:
     size_t size() const { return size_; }
 
 private:
+    enum class Source { Heap, Pool, Mapping };
+
     char *data_;
     size_t size_;
-    bool mapped_ = false; ///< a mapping of its own, not from the heap
+    Source source_;
 };
 using BufferPointer = std::shared_ptr<Buffer>;
 

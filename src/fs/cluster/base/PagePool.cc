@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* First fit over bit maps of pages. */
+
+#include "fs/cluster/base/PagePool.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sys/mman.h>
+
+namespace ClusterFs {
+namespace {
+constexpr size_t chunkBytes = PagePool::chunkPages * PagePool::pageBytes;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::PagePool::~PagePool()
+{
+    for (const auto &chunk: chunks_)
+        munmap(chunk.first, chunkBytes);
+}
+
+char *
+ClusterFs::PagePool::take(const size_t pages)
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto i = chunks_.lower_bound(from_[pages]); i != chunks_.end(); ++i) {
+        if (i->second.longest < pages)
+            continue;
+        if (const auto found = takeFrom(i->first, i->second, pages)) {
+            from_[pages] = i->first;
+            if (i->first == spare_)
+                spare_ = nullptr;
+            return found;
+        }
+    }
+    const auto base = map();
+    return base ? takeFrom(base, chunks_[base], pages) : nullptr;
+}
+
+/// a new chunk, or nullptr
+char *
+ClusterFs::PagePool::map()
+{
+    const auto p = mmap(nullptr, chunkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return nullptr;
+    const auto base = static_cast<char *>(p);
+    for (auto &from: from_)
+        from = std::min(from, base); // the kernel maps downwards
+    return base;
+}
+
+/// the first of these pages in the chunk, or nullptr when there is no such run
+char *
+ClusterFs::PagePool::takeFrom(char *const base, Chunk &chunk, const size_t pages)
+{
+    size_t run = 0;
+    size_t longest = 0;
+    for (size_t i = 0; i < chunkPages; ++i) {
+        run = chunk.used[i] ? 0 : run + 1;
+        longest = std::max(longest, run);
+        if (run < pages)
+            continue;
+        const auto first = i + 1 - pages;
+        for (auto page = first; page <= i; ++page)
+            chunk.used.set(page);
+        return base + first * pageBytes;
+    }
+    chunk.longest = longest;
+    return nullptr;
+}
+
+void
+ClusterFs::PagePool::giveBack(char *const address, const size_t pages)
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::prev(chunks_.upper_bound(address));
+    const auto base = found->first;
+    auto &chunk = found->second;
+    auto begin = static_cast<size_t>(address - base) / pageBytes;
+    auto end = begin + pages;
+    for (auto page = begin; page < end; ++page)
+        chunk.used.reset(page);
+    if (chunk.used.none() && spare_) {
+        munmap(base, chunkBytes);
+        chunks_.erase(found);
+        return;
+    }
+    if (chunk.used.none())
+        spare_ = base;
+    // the free run that this is a part of now
+    while (begin > 0 && !chunk.used[begin - 1])
+        --begin;
+    while (end < chunkPages && !chunk.used[end])
+        ++end;
+    chunk.longest = std::max(chunk.longest, std::min(end - begin, maxPages));
+    for (size_t fits = 1; fits <= chunk.longest; ++fits)
+        from_[fits] = std::min(from_[fits], base);
+}
+
+size_t
+ClusterFs::PagePool::mappedBytes() const
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return chunks_.size() * chunkBytes;
+}
