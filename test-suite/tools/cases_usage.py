@@ -3,10 +3,14 @@
 
 import fcntl
 import os
+import pathlib
+import re
 import subprocess
 
 from toolkit import MIB, Image, Skip, case, need_root, program, url
 
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SUBCOMMANDS = ("format", "inspect", "check", "dump", "map", "purge")
 COMMANDS = (("inspect",), ("check",), ("dump",), ("map",), ("purge", "--prefix=http:"))
 
 
@@ -14,12 +18,26 @@ COMMANDS = (("inspect",), ("check",), ("dump",), ("map",), ("purge", "--prefix=h
 def help_and_version(test):
     assert test.tool("--version").out.startswith("clusterfs ")
     overview = test.tool("help").out
-    for name in ("format", "inspect", "check", "dump", "map", "purge"):
+    for name in SUBCOMMANDS:
         assert f"clusterfs {name} PATH" in overview, overview
         assert test.tool("help", name).out == test.tool(name, "--help").out
         assert test.tool("help", name).out.startswith(f"clusterfs {name} PATH")
     done = test.tool(code=2)
     assert done.err == overview and not done.out
+
+
+@case
+def manual_pages(test):
+    """Each subcommand has one, with all of its options and no others, and is in the overview."""
+    pages = TREE / "docs" / "man"
+    overview = (pages / "clusterfs.8").read_text().replace("\\-", "-")
+    for name in SUBCOMMANDS:
+        page = (pages / f"clusterfs-{name}.8").read_text().replace("\\-", "-")
+        wanted = set(re.findall(r"--[a-z-]+", test.tool("help", name).out))
+        _, _, options = page.partition(".SH OPTIONS")
+        described = set(re.findall(r"^\.B[IR]? (--[a-z-]+)", options, re.MULTILINE))
+        assert described == wanted, f"clusterfs-{name}.8 describes {described}, the program takes {wanted}"
+        assert f".BR clusterfs-{name} (8)" in overview, f"clusterfs.8 does not name {name}"
 
 
 @case
