@@ -410,3 +410,19 @@ TEST(EngineError, hungDevicesDoNotStopTheProducer) {
     writer.reset();
     t.faulty->cut();
 }
+
+/// a power cut has torn one copy of the superblock, and the device is another one now
+TEST(EngineErrors, aSmallerDeviceIsSaidToBeSmaller) {
+    for (const uint64_t torn: {0, 1}) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        ASSERT_EQ(t.engine->close(10000), Status::ok);
+        MemoryDevice smaller(t.clock, 15 * MB, t.media.alignment());
+        memcpy(smaller.data(), t.media.data(), smaller.size());
+        smaller.data()[torn * superblockSpacing + 100] ^= 1;
+        Engine engine(smaller, t.clock, t.config, [](LogLevel, const std::string &) {});
+        std::string error;
+        EXPECT_EQ(engine.open(error), Status::unsupported) << torn;
+        EXPECT_NE(error.find("has only " + std::to_string(smaller.size())), std::string::npos) << error;
+    }
+}

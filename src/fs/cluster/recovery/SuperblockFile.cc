@@ -65,7 +65,8 @@ ClusterFs::readSuperblock(Device &device, Superblock &superblock, std::string &e
             if (!found || candidate.update > superblock.update)
                 superblock = candidate;
             found = true;
-        } else if (best == Status::notOurs) {
+        } else if (best == Status::notOurs || (best == Status::corrupt && status == Status::unsupported)) {
+            // a whole copy says more than a torn one
             best = status;
             error = why;
         }
