@@ -41,7 +41,8 @@ Simulate::World::chooseOptions()
     config_.deleteTime = 1 + static_cast<uint32_t>(below(5));
     config_.checkpoint = 5 + static_cast<uint32_t>(below(60));
     config_.depth = 1 + static_cast<uint32_t>(below(32));
-    config_.replacement = chance(50) ? ReplacementPolicy::lru : ReplacementPolicy::fifo;
+    config_.replacement = static_cast<ReplacementPolicy>(below(3));
+    config_.admit = chance(80) ? 1 : 2;
     config_.layout = static_cast<LayoutPolicy>(below(3));
     config_.list = chance(30);
     config_.fileLifetime = lifetimes_ && chance(50) ? 100 + static_cast<uint32_t>(below(1000)) : 0;

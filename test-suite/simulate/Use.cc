@@ -54,6 +54,8 @@ Simulate::World::step()
         pass(below(20000000));
     if (below(300) == 0)
         reconfigure();
+    if (below(50) == 0)
+        controlGroups();
     turn();
 }
 
@@ -102,6 +104,31 @@ Simulate::World::visitPage()
     const auto first = someObject() / 12 * 12;
     for (auto object = first; object < std::min(first + 12, objects_); ++object)
         readObject(object, false);
+}
+
+/// what a caller may say of groups
+void
+Simulate::World::controlGroups()
+{
+    const auto group = below(3);
+    const auto object = someObject();
+    switch (below(5)) {
+    case 0:
+        engine_->love(group);
+        break;
+    case 1:
+        engine_->hate(group);
+        break;
+    case 2:
+        engine_->setPersist(group, static_cast<uint32_t>(below(6)));
+        break;
+    case 3:
+        engine_->collocate(Oracle::KeyOf(object), {Oracle::KeyOf(someObject()), Oracle::KeyOf(someObject())});
+        break;
+    default:
+        for (auto member = object; member < std::min(object + 8, objects_); ++member)
+            engine_->assign(group, Oracle::KeyOf(member));
+    }
 }
 
 void

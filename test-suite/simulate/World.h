@@ -111,6 +111,7 @@ private:
     void beginRead();
     void readObject(uint64_t object, bool slowly);
     void visitPage();
+    void controlGroups();
     void note(uint64_t object);
     void continueRead();
     void removeOne();

@@ -14,7 +14,7 @@ BAD = (
     ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
     ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
     ("replacement=heap", "replacement"), ("replacement=", "replacement"), ("layout=random", "layout"),
-    ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
+    ("admit=0", "admit"), ("admit=8", "admit"), ("admit=second", "admit"), ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
     ("depth=1000", "depth"), ("list=maybe", "list"), ("clustersize=64", "clustersize"), ("nonsense", "nonsense"),
     ("min-size=abc", "min-size"), ("max-size=-3", "max-size"),
 )
@@ -22,7 +22,7 @@ BAD = (
 GOOD = (
     "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
-    "replacement=fifo", "layout=closest", "layout=closest-write", "layout=overwrite", "file-lifetime=3600",
+    "replacement=fifo", "replacement=gds", "admit=1", "admit=7", "layout=closest", "layout=closest-write", "layout=overwrite", "file-lifetime=3600",
     "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
     "max-size=100000", "object-size=64",
 )
@@ -59,7 +59,7 @@ def good_options(t):
         assert done.returncode == 0, f"{options}: {done.stdout}"
     # What stands at its default need not be shown; these do not.
     shown = ("cluster-size=64 staging=8 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
-             "replacement=fifo layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
+             "replacement=gds admit=2 layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
              "min-size=10 max-size=100000")
     squid.configure(f"cache_dir clusterfs {t.image()} 64 {shown}")
     squid.create().start()
@@ -146,10 +146,28 @@ def cluster_lifetime(t):
 
 
 @case(only="clusterfs")
+def stored_at_the_second_request(t):
+    """admit=2: the first response is served and not written; the second one is, and stays."""
+    squid = t.running(options="admit=2")
+    urls = [t.url(f"object{n}", size=(n * 7919) % 90000) for n in range(20)]
+    for url in urls:
+        t.miss(squid, url)
+    assert not t.survivors(squid, urls)
+    values = squid.values()
+    assert values.number("stores not admitted") == len(urls) and values.number("objects stored") == 0, values.text
+    for url in urls[:10]:
+        t.miss(squid, url)
+    for _ in around_restart(squid):
+        for url in urls[:10]:
+            t.hit(squid, url)
+        assert not t.survivors(squid, urls[10:])
+
+
+@case(only="clusterfs")
 def each_policy(t):
     """Replacement and layout policies in every combination, through replacement and a restart."""
     for number, (replacement, layout) in enumerate(
-            (r, l) for r in ("lru", "fifo") for l in ("closest", "closest-write", "overwrite")):
+            (r, l) for r in ("lru", "fifo", "gds") for l in ("closest", "closest-write", "overwrite")):
         line = t.cache_dir(32, f"cluster-size=64 staging=16 read-cache=2 replacement={replacement} layout={layout}",
                            name=f"cache{number}")
         squid = t.running(line, folder=f"squid{number}")

@@ -26,6 +26,7 @@ const Numeric numbers[] = {
     {"staging", 2, 65536, false},
     {"read-cache", 2, 65536, true},
     {"locality", 0, 65536, false},
+    {"admit", 1, 7, true},
     {"file-lifetime", 0, 4000000000U, true},
     {"cluster-lifetime", 0, 4000000000U, true},
     {"persist", 1, 86400, true},
@@ -43,7 +44,7 @@ struct Words {
 };
 
 const Words choices[] = {
-    {"replacement", {"lru", "fifo"}, true},
+    {"replacement", {"lru", "fifo", "gds"}, true},
     {"layout", {"closest", "closest-write", "overwrite"}, true},
     {"list", {"off", "on"}, false},
 };

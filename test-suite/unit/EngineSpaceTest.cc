@@ -76,7 +76,7 @@ TEST_P(EngineWrap, servesRightBytesOrNone) {
 
 INSTANTIATE_TEST_SUITE_P(policies, EngineWrap, ::testing::Values(
     std::make_pair("closest", "lru"), std::make_pair("closest-write", "lru"), std::make_pair("overwrite", "lru"),
-    std::make_pair("closest-write", "fifo"), std::make_pair("overwrite", "fifo")),
+    std::make_pair("closest-write", "fifo"), std::make_pair("overwrite", "fifo"), std::make_pair("closest-write", "gds")),
     [](const ::testing::TestParamInfo<std::pair<const char *, const char *>> &p) {
         std::string name = p.param.first;
         name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
@@ -115,6 +115,52 @@ TEST(EngineSpace, keepsWhatIsUsed) {
     EXPECT_FALSE(t.remembers(keyOf(1000)));
     const auto s = t.engine->stats();
     EXPECT_LE(s.writeAmplification, 1.3);
+}
+
+/// by bytes, the older ones go first; by objects, the larger ones
+TEST(EngineSpace, gdsKeepsManySmallObjectsForALargeOne) {
+    for (const bool gds: {false, true}) {
+        auto config = smallConfig();
+        config.replacement = gds ? ReplacementPolicy::gds : ReplacementPolicy::lru;
+        TestStore t(16 * MB, config, true);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        constexpr uint64_t small = 400;
+        for (uint64_t n = 0; n < small; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 4000)), Status::ok);
+        for (uint64_t n = small; n < small + 200; ++n) // one and a half of the device
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 50000)), Status::ok);
+        uint64_t kept = 0;
+        for (uint64_t n = 0; n < small; ++n)
+            kept += t.has(keyOf(n), bytesOf(n, 4000));
+        if (gds) {
+            EXPECT_GE(kept, small * 8 / 10);
+        } else {
+            EXPECT_LE(kept, small / 2);
+        }
+        EXPECT_GT(t.engine->stats().counters.evictedClusters, 50U);
+    }
+}
+
+TEST(EngineSpace, storesAtTheRequestAskedFor) {
+    auto config = smallConfig();
+    config.admit = 2;
+    TestStore t(16 * MB, config, true);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto info = infoOf(t.clock.wallSeconds());
+    EXPECT_EQ(t.engine->create(keyOf(1), info, 100), nullptr);
+    EXPECT_EQ(t.engine->stats().counters.notAdmitted, 1U);
+    EXPECT_EQ(t.engine->stats().counters.refused, 0U) << "that speaks of limits";
+    EXPECT_EQ(t.store(keyOf(1), bytesOf(1, 100)), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 100)));
+    EXPECT_EQ(t.engine->stats().counters.notAdmitted, 1U);
+    // a new version of a known object
+    EXPECT_TRUE(t.engine->remove(keyOf(1)));
+    const auto again = t.engine->create(keyOf(1), info, 100);
+    EXPECT_NE(again, nullptr);
+    // what is refused for want of room was not refused by admission
+    t.config.admit = 1;
+    t.engine->reconfigure(t.config);
+    EXPECT_NE(t.engine->create(keyOf(2), info, 100), nullptr);
 }
 
 /// a byte each takes a chunk of staging: memory fills up before bytes do

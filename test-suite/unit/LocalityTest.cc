@@ -269,6 +269,8 @@ TEST(Locality, largeGroupsAreRegroupedInPart) {
             ASSERT_EQ(t.store(keyOf(n * 10 + other), bytesOf(n * 10 + other, 30000)), Status::ok);
         ASSERT_TRUE(t.pack());
     }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
     for (uint64_t n = 0; n < pageObjects; ++n) {
         t.engine->note(requestFor(1, n, 77));
         EXPECT_TRUE(t.has(keyOf(objectOf(1, n)), bytesOf(n, size)));

@@ -222,3 +222,17 @@ TEST_F(ReadCacheTest, letsASingleLargeWindowIn) {
     EXPECT_EQ(answers, std::vector<Status>(2, Status::ok));
     EXPECT_LE(cache.bytes(), 65536U);
 }
+
+TEST_F(ReadCacheTest, piecesOfAWrittenClusterLeaveOneByOne) {
+    const auto bytes = content(7);
+    const auto buffer = std::make_shared<Buffer>(65536);
+    memcpy(buffer->data(), bytes.data(), bytes.size());
+    cache.split(cache.insert(7, 1, buffer, 65536), {{4096, 12288}, {12288, 20000}, {20480, 65536}});
+    EXPECT_EQ(cache.bytes(), 8192U + 8192U + 45056U);
+    const auto second = cache.find(7, 1, 12288, 7712);
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(std::string(second->at(12288), 7712), bytes.substr(12288, 7712));
+    EXPECT_TRUE(second->trusted) << "nobody else has written it";
+    EXPECT_EQ(cache.find(7, 1, 0, 100), nullptr) << "nothing is wanted from there";
+    EXPECT_EQ(cache.find(7, 1, 12000, 1000), nullptr) << "in two pieces";
+}

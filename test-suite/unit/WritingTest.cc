@@ -20,7 +20,7 @@ protected:
     WritingTest() {
         p.allFree();
         writers.journal = &p.journal;
-        writers.onComplete = [this](const StageNo s) { p.packer.noteComplete(s); };
+        writers.onComplete = [this](const StageNo s) { p.packer.noteComplete(s, p.shared.config.persist); };
         carrier.onComplete = writers.onComplete;
     }
 
@@ -38,7 +38,7 @@ protected:
     }
     StageNo staged(const uint64_t n, const size_t size) {
         const auto s = p.stage(n, bytesOf(n, size));
-        p.packer.noteComplete(s);
+        p.packer.noteComplete(s, p.shared.config.persist);
         return s;
     }
 
@@ -294,4 +294,50 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         EXPECT_EQ(q.catalog.index.find(keyOf(0)) != noSlot, policy == ReplacementPolicy::lru);
         EXPECT_NE(q.catalog.index.find(keyOf(count - 1)), noSlot);
     }
+}
+
+TEST_F(WritingTest, memoryOfObjectsThatAreGoneIsGivenBack) {
+    p.shared.config.persist = 1;
+    std::vector<StageNo> stages;
+    for (uint64_t n = 0; n < 3; ++n)
+        stages.push_back(staged(n, 10000));
+    ASSERT_TRUE(turnUntil([&] { return p.shared.counters.packs == 1; }));
+    const auto slot = p.catalog.index.find(keyOf(1));
+    const auto r = p.catalog.index[slot];
+    const auto sequence = p.catalog.clusters[r.cluster].sequence;
+    const auto all = p.cache.bytes();
+    ASSERT_NE(p.cache.find(r.cluster, sequence, r.offset(), 10000), nullptr) << "what was written is in memory";
+    p.cache.forgetUnused(r.cluster);
+    EXPECT_EQ(p.cache.bytes(), all);
+    p.catalog.erase(slot);
+    p.cache.forgetUnused(r.cluster);
+    EXPECT_EQ(p.cache.find(r.cluster, sequence, r.offset(), 10000), nullptr);
+    EXPECT_EQ(p.cache.bytes(), all / 3 * 2) << "the others are still there";
+}
+
+TEST(Evictor, carriesWhatLiesTogether) {
+    using Wanted = Carrier::Wanted;
+    const auto wanted = [](const uint32_t offset, const uint32_t payload) { return Wanted{0, 0, offset, payload}; };
+    const auto offsets = [](const std::vector<Wanted> &list) {
+        std::vector<uint32_t> all;
+        for (const auto &w: list)
+            all.push_back(w.offset);
+        return all;
+    };
+    std::vector<Wanted> near = {wanted(60000, 10000), wanted(4096, 10000)};
+    EXPECT_EQ(Evictor::KeepNear(near, 20000), 20000U);
+    EXPECT_EQ(offsets(near), (std::vector<uint32_t> {4096, 60000}));
+
+    std::vector<Wanted> front = {wanted(0, 100), wanted(900000, 10000), wanted(920000, 10000)};
+    EXPECT_EQ(Evictor::KeepNear(front, 20100), 20000U);
+    EXPECT_EQ(offsets(front), (std::vector<uint32_t> {900000, 920000}));
+
+    std::vector<Wanted> back = {wanted(0, 10000), wanted(20000, 10000), wanted(1000000, 10000)};
+    EXPECT_EQ(Evictor::KeepNear(back, 30000), 20000U);
+    EXPECT_EQ(offsets(back), (std::vector<uint32_t> {0, 20000}));
+
+    std::vector<Wanted> one = {wanted(500000, 1)};
+    EXPECT_EQ(Evictor::KeepNear(one, 1), 1U);
+    std::vector<Wanted> none;
+    EXPECT_EQ(Evictor::KeepNear(none, 0), 0U);
 }

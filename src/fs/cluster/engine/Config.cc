@@ -2,6 +2,7 @@
 /* The option table and its strict parser. */
 
 #include "fs/cluster/engine/Config.h"
+#include "fs/cluster/writing/Admission.h"
 
 #include <cctype>
 
@@ -23,6 +24,7 @@ const Number Numbers[] = {
     {"staging", &Config::stagingMb, 2, 65536, false},
     {"read-cache", &Config::readCacheMb, 2, 65536, true},
     {"locality", &Config::localityMb, 0, 65536, false},
+    {"admit", &Config::admit, 1, Admission::mostRequests, true},
     {"file-lifetime", &Config::fileLifetime, 0, 4000000000U, true},
     {"cluster-lifetime", &Config::clusterLifetime, 0, 4000000000U, true},
     {"persist", &Config::persist, 1, 86400, true},
@@ -32,7 +34,7 @@ const Number Numbers[] = {
     {"depth", &Config::depth, 1, 128, true},
 };
 
-const char *const ReplacementNames[] = {"lru", "fifo"};
+const char *const ReplacementNames[] = {"lru", "fifo", "gds"};
 const char *const LayoutNames[] = {"closest", "closest-write", "overwrite"};
 
 bool

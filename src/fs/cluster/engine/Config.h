@@ -10,8 +10,9 @@
 
 namespace ClusterFs {
 
-/// which cluster makes room (Hummingbird 3.5: free disk space daemon)
-enum class ReplacementPolicy : uint8_t { lru, fifo };
+/// Which cluster makes room (Hummingbird 3.5: free disk space daemon). gds: as lru, but
+/// small objects count as much as large ones (Cao and Irani, GreedyDual-Size, 1997).
+enum class ReplacementPolicy : uint8_t { lru, fifo, gds };
 
 /// which free cluster is written next (Hummingbird 3.5: disk data layout policy)
 enum class LayoutPolicy : uint8_t { closest, closestWrite, overwrite };
@@ -28,6 +29,7 @@ struct Config {
     uint32_t localityMb = 16; ///< locality: MB for learning what is wanted together; 0 = learn nothing
 
     /* policies */
+    uint32_t admit = 1; ///< admit: which request of an object makes it stored, 1 = the first
     ReplacementPolicy replacement = ReplacementPolicy::lru;
     LayoutPolicy layout = LayoutPolicy::closestWrite;
     uint32_t fileLifetime = 0; ///< file-lifetime: seconds since stored or revalidated; 0 = no limit

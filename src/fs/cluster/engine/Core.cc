@@ -16,7 +16,9 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     journal(shared),
     allocator(shared, journal),
     cache(device, shared.catalog, shared.geometry, uint64_t(config.readCacheMb) << 20),
+    groups(shared, tracker, cache),
     packer(shared, allocator, cache),
+    admission(superblock.geometry.indexCapacity),
     writers(shared, allocator, cache),
     carrier(shared, cache),
     regrouper(shared, tracker, cache, carrier),
@@ -24,10 +26,13 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     checkpointer(shared, journal, superblock),
     recovery(shared, journal, superblock)
 {
-    shared.catalog.onRelease = [this](const ClusterNo c) { journal.release(c); };
+    shared.catalog.onRelease = [this](const ClusterNo c) {
+        journal.release(c);
+        cache.forget(c);
+    };
     shared.onUnreadable = [this](const Key &key) { journal.removal(key, shared.sequence); };
     writers.journal = &journal;
-    writers.onComplete = [this](const StageNo s) { packer.noteComplete(s); };
+    writers.onComplete = [this](const StageNo s) { packer.noteComplete(s, groups.persistOf(shared.catalog.staging[s].key)); };
     writers.makeRoom = [this] { evictor.poll(); };
     carrier.onComplete = writers.onComplete;
     shared.companyOf = [this](const Key &key, std::vector<Key> &company) {
@@ -121,6 +126,13 @@ ClusterFs::Core::learn()
     regrouper.poll();
 }
 
+/// \returns when to flush what is packed from now on, in Clock::micros()
+uint64_t
+ClusterFs::Core::nextFlush() const
+{
+    return shared.clock.micros() + uint64_t(groups.leastPersist()) * 1000000 / 2;
+}
+
 /// what was packed must survive a power cut within the promised time
 void
 ClusterFs::Core::flushWhenDue()
@@ -128,7 +140,7 @@ ClusterFs::Core::flushWhenDue()
     const auto now = shared.clock.micros();
     if (flushing_ || !(carrier.wantsFlush(allocator.available() < allocator.reserve()) || (packer.dirty() && now >= nextFlush_)))
         return;
-    nextFlush_ = now + uint64_t(shared.config.persist) * 1000000 / 2;
+    nextFlush_ = nextFlush();
     packer.flushed();
     flushing_ = true;
     Io io;
@@ -282,6 +294,10 @@ ClusterFs::Core::create(const Key &key, const ObjectInfo &info, const int64_t ex
         ++shared.counters.refused;
         return nullptr;
     }
+    if (!admission.admits(key, shared.config.admit)) {
+        ++shared.counters.notAdmitted;
+        return nullptr;
+    }
     const auto front = writers.frontOf(expectedSize);
     const auto promised = expectedSize > 0 ? Staging::MemoryOf(std::min<uint64_t>(static_cast<uint64_t>(expectedSize), front)) : 0;
     if (!staging.promise(promised)) {
@@ -396,9 +412,17 @@ ClusterFs::Core::reconfigure(const Config &newer)
             shared.config.set(name, newer.get(name), error);
     }
     // a shorter window holds at once
-    nextFlush_ = std::min(nextFlush_, shared.clock.micros() + uint64_t(shared.config.persist) * 1000000 / 2);
+    nextFlush_ = std::min(nextFlush_, nextFlush());
     cache.setLimit(uint64_t(shared.config.readCacheMb) << 20);
     shared.device.setDepth(shared.config.depth);
+}
+
+bool
+ClusterFs::Core::setPersist(const uint64_t group, const uint32_t seconds)
+{
+    const bool done = groups.setPersist(group, seconds);
+    nextFlush_ = std::min(nextFlush_, nextFlush());
+    return done;
 }
 
 void

@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_ENGINE_CORE_H
 
 #include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/engine/GroupControl.h"
 #include "fs/cluster/locality/Regrouper.h"
 #include "fs/cluster/locality/Tracker.h"
 #include "fs/cluster/reading/ReadCache.h"
@@ -12,6 +13,7 @@
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/Recovery.h"
 #include "fs/cluster/replacement/Evictor.h"
+#include "fs/cluster/writing/Admission.h"
 #include "fs/cluster/writing/Allocator.h"
 #include "fs/cluster/writing/ObjectWriter.h"
 #include "fs/cluster/writing/Packer.h"
@@ -44,6 +46,7 @@ public:
                      const ObjectInfo &, std::function<void(Status)> done);
     bool next(uint64_t &cursor, Key &, ObjectInfo &) const;
     void reconfigure(const Config &);
+    bool setPersist(uint64_t group, uint32_t seconds);
 
     Stats stats() const;
 
@@ -52,7 +55,9 @@ public:
     Journal journal;
     Allocator allocator;
     ReadCache cache;
+    GroupControl groups;
     Packer packer;
+    Admission admission;
     WriterGroup writers;
     Carrier carrier;
     Regrouper regrouper;
@@ -66,6 +71,7 @@ private:
     void learn();
     void addLocality(Stats &) const;
     void flushWhenDue();
+    uint64_t nextFlush() const;
     bool pollUntil(const std::function<bool()> &, uint64_t deadline);
 
     std::vector<Key> group_; ///< used by stagedGroup()

@@ -231,6 +231,40 @@ ClusterFs::Engine::next(uint64_t &cursor, Key &key, ObjectInfo &info) const
 }
 
 void
+ClusterFs::Engine::collocate(const Key &leader, const std::vector<Key> &members)
+{
+    if (core_)
+        core_->tracker.collocate(leader, members);
+}
+
+void
+ClusterFs::Engine::assign(const uint64_t group, const Key &key)
+{
+    if (core_)
+        core_->tracker.assign(group, key);
+}
+
+void
+ClusterFs::Engine::love(const uint64_t group)
+{
+    if (core_)
+        core_->groups.love(group);
+}
+
+void
+ClusterFs::Engine::hate(const uint64_t group)
+{
+    if (core_)
+        core_->groups.hate(group);
+}
+
+bool
+ClusterFs::Engine::setPersist(const uint64_t group, const uint32_t seconds)
+{
+    return core_ && core_->setPersist(group, seconds);
+}
+
+void
 ClusterFs::Engine::reconfigure(const Config &config)
 {
     config_ = config;

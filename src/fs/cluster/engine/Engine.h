@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ClusterFs {
 
@@ -110,6 +111,32 @@ public:
     /// \param cursor 0 to start; moved on by each call
     /// \returns false at the end
     bool next(uint64_t &cursor, Key &, ObjectInfo &) const;
+
+    /* What belongs together, for callers who know better than what is learned from
+     * note(). It needs Config::localityMb, and is forgotten like all that is learned:
+     * when room is needed for others, and at close. */
+
+    /// From now on the members lie with the leader (Hummingbird's
+    /// collocate_files, section 3.3). Neither needs to be stored yet.
+    void collocate(const Key &leader, const std::vector<Key> &members);
+
+    /// Puts an object into a group that the caller numbers (Damelo's groups);
+    /// it need not be stored yet.
+    void assign(uint64_t group, const Key &);
+
+    /// The members of a numbered group will be wanted soon: those that are in
+    /// memory stay there as if they were used now.
+    void love(uint64_t group);
+
+    /// The members of a numbered group will not be wanted soon: those that are in
+    /// memory are the first to leave it.
+    void hate(uint64_t group);
+
+    /// Objects that are stored in a numbered group from now on survive a power cut
+    /// after so many seconds, instead of Config::persist when that is longer
+    /// (Damelo's setCheckpoint). 0 ends it.
+    /// \returns false when too many groups have a time of their own
+    bool setPersist(uint64_t group, uint32_t seconds);
 
     /// takes the live options of another valid configuration
     void reconfigure(const Config &);

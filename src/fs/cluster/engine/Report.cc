@@ -120,6 +120,7 @@ addTraffic(Lines &l, const Stats &s)
     l.count("objects stored", c.stored);
     l.bytes("bytes stored", c.storedBytes);
     l.count("stores refused", c.refused);
+    l.count("stores not admitted", c.notAdmitted);
     l.count("stores aborted", c.aborted);
     l.count("objects deleted", c.removed);
     l.count("headers updated", c.headUpdates);

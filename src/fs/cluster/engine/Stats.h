@@ -18,6 +18,7 @@ struct Counters {
     uint64_t stored = 0; ///< objects completed
     uint64_t storedBytes = 0;
     uint64_t refused = 0; ///< creates refused at a limit
+    uint64_t notAdmitted = 0; ///< creates of what was not asked for often enough
     uint64_t aborted = 0; ///< writers dropped unfinished
     uint64_t opens = 0; ///< readers opened
     uint64_t readFromStaging = 0; ///< readers whose object was in staging

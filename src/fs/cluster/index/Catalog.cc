@@ -79,6 +79,20 @@ ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint
     dropStaged(stage);
 }
 
+bool
+ClusterFs::Catalog::anyIn(const ClusterNo cluster, const Sequence sequence, const uint32_t start, const uint32_t size) const
+{
+    const auto &c = clusters[cluster];
+    if (c.sequence != sequence)
+        return false;
+    for (auto s = c.first; s != noSlot; s = index[s].sibling) {
+        const auto &r = index[s];
+        if (!r.dead() && r.offset() >= start && r.offset() - start < size)
+            return true;
+    }
+    return false;
+}
+
 ClusterFs::Catalog::Run
 ClusterFs::Catalog::runAround(const ClusterNo cluster, const uint32_t offset) const
 {

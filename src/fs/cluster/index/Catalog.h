@@ -52,6 +52,9 @@ public:
         uint32_t to = 0; ///< end of the last extent
         uint32_t objects = 0; ///< live ones
     };
+    /// whether an object begins in these bytes of a cluster, and the cluster still has that sequence
+    bool anyIn(ClusterNo, Sequence, uint32_t start, uint32_t size) const;
+
     /// The group around an extent, as far as it is in that cluster.
     /// \param offset of the extent
     Run runAround(ClusterNo, uint32_t offset) const;

@@ -114,6 +114,9 @@ public:
     /// \see Tracker::groupOf()
     void list(const Key &, std::vector<Key> &out, size_t most) const;
 
+    /// \see Tracker::membersOf()
+    void listNamed(const uint64_t name, std::vector<Key> &out, const size_t most) const { listGroup(groups_.find(name), out, most); }
+
     /// \returns what this class knows
     TrackerStats report() const;
 

@@ -211,6 +211,21 @@ ClusterFs::Tracker::collocate(const Key &leader, const std::vector<Key> &members
     }
 }
 
+void
+ClusterFs::Tracker::assign(const uint64_t group, const Key &key)
+{
+    if (isNil(key))
+        return;
+    const auto object = groups_.objectFor(key);
+    groups_.settle(object, groups_.groupFor(NameOf(group), 0, GroupKind::chosen));
+}
+
+uint64_t
+ClusterFs::Tracker::NameOf(const uint64_t group)
+{
+    return (group ^ 0x4e554d42455244ULL) * 0x9e3779b97f4a7c15ULL;
+}
+
 ClusterFs::TrackerStats
 ClusterFs::Tracker::stats() const
 {

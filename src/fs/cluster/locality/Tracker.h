@@ -63,6 +63,16 @@ public:
     /// Groups::mostMembers are ignored.
     void collocate(const Key &leader, const std::vector<Key> &members);
 
+    /// Damelo's call: puts an object into the group that its caller numbers so,
+    /// as collocate() does.
+    void assign(uint64_t group, const Key &object);
+
+    /// replaces out with the members of a numbered group, as groupOf() would list them
+    void membersOf(uint64_t group, std::vector<Key> &out, size_t most) const { groups_.listNamed(NameOf(group), out, most); }
+
+    /// \returns what groupNumber() says of the members of a numbered group
+    static uint64_t NameOf(uint64_t group);
+
     TrackerStats stats() const;
 
 private:

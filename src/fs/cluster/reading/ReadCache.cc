@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 namespace ClusterFs {
 namespace {
@@ -26,22 +27,39 @@ ClusterFs::ReadCache::~ReadCache()
     *alive_ = false;
 }
 
+/// \returns where the window that covers the bytes is noted, or nil
+ClusterFs::ReadCache::Windows::iterator *
+ClusterFs::ReadCache::covering(const ClusterNo cluster, const Sequence sequence, const uint32_t start, const uint32_t size)
+{
+    const auto found = byCluster_.find(cluster);
+    if (found == byCluster_.end())
+        return nullptr;
+    for (auto &at: found->second) {
+        const auto &w = at->second;
+        if (!w->loading && w->sequence == sequence && w->covers(start, size))
+            return &at;
+    }
+    return nullptr;
+}
+
 ClusterFs::WindowPointer
 ClusterFs::ReadCache::find(const ClusterNo cluster, const Sequence sequence, const uint32_t start, const uint32_t size)
 {
-    const auto found = byCluster_.find(cluster);
-    if (found != byCluster_.end()) {
-        for (auto &at: found->second) {
-            const auto &w = at->second;
-            if (!w->loading && w->sequence == sequence && w->covers(start, size)) {
-                at = use(at);
-                ++hits;
-                return at->second;
-            }
-        }
+    const auto at = covering(cluster, sequence, start, size);
+    if (!at) {
+        ++misses;
+        return nullptr;
     }
-    ++misses;
-    return nullptr;
+    ++hits;
+    *at = give(*at, worth(*(*at)->second), clock_);
+    return (*at)->second;
+}
+
+void
+ClusterFs::ReadCache::putFirst(const ClusterNo cluster, const Sequence sequence, const uint32_t start, const uint32_t size)
+{
+    if (const auto at = covering(cluster, sequence, start, size))
+        *at = give(*at, 0, 0);
 }
 
 /// \returns whether a read under way brings the bytes; takes done then
@@ -212,12 +230,13 @@ ClusterFs::ReadCache::worth(const Window &w) const
     return age_ + 1 + cost.requestMicros() / cost.byteMicros() / std::max(w.size, leastBytes);
 }
 
+/// puts a window in its place among the others
 ClusterFs::ReadCache::Windows::iterator
-ClusterFs::ReadCache::use(const Windows::iterator at)
+ClusterFs::ReadCache::give(const Windows::iterator at, const double worth, const uint64_t used)
 {
     auto node = windows_.extract(at);
-    node.key() = worth(*node.mapped());
-    node.mapped()->used = clock_;
+    node.key() = worth;
+    node.mapped()->used = used;
     return windows_.insert(std::move(node));
 }
 
@@ -285,4 +304,39 @@ ClusterFs::ReadCache::forget(const ClusterNo cluster)
         if (at->second.use_count() == 1)
             remove(at);
     }
+}
+
+void
+ClusterFs::ReadCache::forgetUnused(const ClusterNo cluster)
+{
+    const auto found = byCluster_.find(cluster);
+    if (found == byCluster_.end())
+        return;
+    const auto list = found->second; // remove() changes the original
+    for (const auto at: list) {
+        const auto &w = *at->second;
+        if (at->second.use_count() == 1 && !w.loading && !catalog_.anyIn(cluster, w.sequence, w.start, w.size))
+            remove(at);
+    }
+}
+
+void
+ClusterFs::ReadCache::split(const WindowPointer &whole, const std::vector<std::pair<uint32_t, uint32_t>> &runs)
+{
+    const auto found = byCluster_.find(whole->cluster);
+    if (found == byCluster_.end())
+        return;
+    const auto &list = found->second;
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto i) { return i->second == whole; });
+    if (at == list.end())
+        return; // it has left memory
+    remove(*at);
+    for (const auto &run: runs) {
+        const auto size = run.second - run.first;
+        const auto buffer = std::make_shared<Buffer>(size);
+        memcpy(buffer->data(), whole->at(run.first), size);
+        const auto part = add(whole->cluster, whole->sequence, run.first, size, buffer);
+        part->trusted = true;
+    }
+    makeRoom(0); // buffers take whole pages
 }

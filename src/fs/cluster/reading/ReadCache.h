@@ -72,8 +72,19 @@ public:
     /// \returns the window: it stays in memory while the pointer is held
     WindowPointer insert(ClusterNo, Sequence, BufferPointer, uint32_t size);
 
+    /// lets the window that has these bytes, if any, be the first to leave memory
+    void putFirst(ClusterNo, Sequence, uint32_t start, uint32_t size);
+
     /// drops what is known of a cluster, since its bytes are void
     void forget(ClusterNo);
+
+    /// drops the windows of a cluster in which no object is left
+    void forgetUnused(ClusterNo);
+
+    /// Puts windows of parts of an inserted one in its place, so that each leaves
+    /// memory when its own time has come.
+    /// \param runs beginning and end of each, in bytes from the cluster's start
+    void split(const WindowPointer &, const std::vector<std::pair<uint32_t, uint32_t>> &runs);
 
     /// bytes in windows, those still held elsewhere included
     uint64_t bytes() const { return bytes_; }
@@ -115,7 +126,8 @@ private:
     void evict(uint64_t wanted, bool recentToo);
     bool recent(const Window &) const;
     double worth(const Window &) const;
-    Windows::iterator use(Windows::iterator);
+    Windows::iterator give(Windows::iterator, double worth, uint64_t used);
+    Windows::iterator *covering(ClusterNo, Sequence, uint32_t start, uint32_t size);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
     void noteDrop(const Window &);

@@ -61,6 +61,7 @@ ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std:
             bytes += w.payload;
         }
     }
+    cache_.forgetUnused(c);
     settled(c);
     return bytes;
 }

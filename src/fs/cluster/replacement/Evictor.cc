@@ -17,6 +17,7 @@ constexpr uint64_t sweepMicros = 100000; ///< between sweeps
 constexpr size_t sparseMost = 64;
 constexpr unsigned stagedLooks = 256; ///< staged objects looked at when there is no other victim
 constexpr unsigned carryShare = 12; ///< of the bytes packed, one part may be carried ones
+constexpr unsigned carryRange = 8; ///< bytes read at most for a byte that is carried, more or less
 constexpr uint32_t carryAge = 48; ///< heat ticks (of 64 in one turn of the device) within which a used object is wanted
 
 } // namespace
@@ -45,7 +46,7 @@ ClusterFs::Evictor::touch(const SlotNo slot)
     record.setHeat(shared_.heatOf(Shared::usesOf(record.heat()) + 1));
     auto &c = catalog.clusters[record.cluster];
     c.heat = static_cast<uint32_t>(shared_.sequence);
-    if (shared_.config.replacement == ReplacementPolicy::lru && c.state == ClusterState::packed) {
+    if (shared_.config.replacement != ReplacementPolicy::fifo && c.state == ClusterState::packed) {
         catalog.clusters.unlink(record.cluster);
         catalog.clusters.pushHead(record.cluster);
     }
@@ -159,7 +160,7 @@ ClusterFs::Evictor::leastValuable()
             bestValue = value;
         }
     };
-    const bool lru = shared_.config.replacement == ReplacementPolicy::lru;
+    const bool lru = shared_.config.replacement != ReplacementPolicy::fifo;
     const auto looks = lru ? std::max(1U, std::min(tailCandidates, clusters.count() / 8)) : 1;
     unsigned looked = 0;
     for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
@@ -180,17 +181,18 @@ ClusterFs::Evictor::leastValuable()
     return best;
 }
 
-/// what would be lost with a cluster: bytes, weighed by how lately they were used
+/// what would be lost with a cluster: bytes, or objects, weighed by how lately they were used
 uint64_t
 ClusterFs::Evictor::valueOf(const ClusterNo c) const
 {
     const auto &catalog = shared_.catalog;
+    const bool alike = shared_.config.replacement == ReplacementPolicy::gds;
     uint64_t value = 0;
     for (auto s = catalog.clusters[c].first; s != noSlot; s = catalog.index[s].sibling) {
         const auto &r = catalog.index[s];
         const auto age = shared_.ageOf(r.heat());
         if (!r.dead() && age < oldest && !expired(s))
-            value += uint64_t(catalog.payloadBytes(s)) * (oldest - age);
+            value += (alike ? 1 : uint64_t(catalog.payloadBytes(s))) * (oldest - age);
     }
     return value;
 }
@@ -251,6 +253,22 @@ ClusterFs::Evictor::keepBest(std::vector<Carrier::Wanted> &list, uint64_t bytes,
     return bytes;
 }
 
+uint64_t
+ClusterFs::Evictor::KeepNear(std::vector<Carrier::Wanted> &list, uint64_t bytes)
+{
+    using Wanted = Carrier::Wanted;
+    const auto gap = [](const Wanted &a, const Wanted &b) { return b.offset - a.offset - Catalog::ExtentBytes(a.payload); };
+    std::sort(list.begin(), list.end(), [](const Wanted &a, const Wanted &b) { return a.offset < b.offset; });
+    auto first = list.begin();
+    auto end = list.end();
+    while (end - first > 1 && uint64_t((end - 1)->offset - first->offset) > carryRange * bytes) {
+        const bool front = gap(*first, *(first + 1)) >= gap(*(end - 2), *(end - 1));
+        bytes -= front ? (first++)->payload : (--end)->payload;
+    }
+    list = std::vector<Wanted>(first, end);
+    return bytes;
+}
+
 /// \returns false when nothing could be done
 bool
 ClusterFs::Evictor::evict(const ClusterNo c)
@@ -260,7 +278,7 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     std::vector<Carrier::Wanted> list;
     auto bytes = wantedBytes(c, &list, compact);
     if (!compact)
-        bytes = keepBest(list, bytes, carryBudget());
+        bytes = KeepNear(list, keepBest(list, bytes, carryBudget()));
     const bool room = bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
     const bool waiting = carrier_.full(); // never let room depend on packing alone
     if (list.empty() || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {

@@ -34,6 +34,12 @@ public:
     /// whether an object is past its lifetime
     bool expired(SlotNo) const;
 
+    /// Carrying reads from the first object to the last. Leaves out those at either end
+    /// that lie so far from the others that it would read much for little.
+    /// \param bytes of all
+    /// \returns bytes of those that are left
+    static uint64_t KeepNear(std::vector<Carrier::Wanted> &, uint64_t bytes);
+
 private:
     bool isShort() const;
     ClusterNo victim();

@@ -98,6 +98,20 @@ ClusterFs::Staging::touch(const StageNo s)
 }
 
 void
+ClusterFs::Staging::putLast(const StageNo s)
+{
+    if (table_[s].state != StageState::complete || tail_ == s)
+        return;
+    unlink(s);
+    auto &o = table_[s];
+    o.previous = tail_;
+    o.next = noStage;
+    (tail_ != noStage ? table_[tail_].next : head_) = s;
+    tail_ = s;
+    completeBytes_ += MemoryOf(o.size);
+}
+
+void
 ClusterFs::Staging::startPacking(const StageNo s)
 {
     assert(table_[s].state == StageState::complete);

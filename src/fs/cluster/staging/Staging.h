@@ -61,6 +61,9 @@ public:
     /// moves a complete object to the used-last end
     void touch(StageNo);
 
+    /// moves a complete object to the other end
+    void putLast(StageNo);
+
     /// complete -> packing, and back when the write failed
     void startPacking(StageNo);
     void packingFailed(StageNo);

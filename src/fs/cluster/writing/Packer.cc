@@ -11,6 +11,10 @@ namespace ClusterFs {
 /// how many objects that do not fit are passed over before a cluster counts as full
 constexpr unsigned misfitsMost = 256;
 
+/// Half of the time until an object must survive is for packing, half for the
+/// flush after it. \returns microseconds
+constexpr uint64_t halfOf(const uint32_t persist) { return uint64_t(persist) * 1000000 / 2; }
+
 struct Packer::Pack {
     struct Item {
         StageNo stage;
@@ -43,9 +47,12 @@ ClusterFs::Packer::Packer(Shared &shared, Allocator &allocator, ReadCache &cache
 }
 
 void
-ClusterFs::Packer::noteComplete(const StageNo s)
+ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
 {
-    arrivals_.push_back({s, shared_.catalog.staging[s].id});
+    const auto &o = shared_.catalog.staging[s];
+    arrivals_.push_back({s, o.id});
+    if (persist < shared_.config.persist)
+        hurried_.insert({o.since + halfOf(persist), {s, o.id}});
 }
 
 /// the staged object that was completed first, or noStage
@@ -63,6 +70,20 @@ ClusterFs::Packer::oldestArrival()
     return noStage;
 }
 
+/// the staged object that must not wait as long as others and has waited long enough, or noStage
+ClusterFs::StageNo
+ClusterFs::Packer::hurriedArrival()
+{
+    const auto &staging = shared_.catalog.staging;
+    while (!hurried_.empty() && hurried_.begin()->first <= shared_.clock.micros()) {
+        const auto a = hurried_.begin()->second;
+        if (staging[a.stage].id == a.id && staging[a.stage].state == StageState::complete)
+            return a.stage;
+        hurried_.erase(hurried_.begin()); // packed or gone
+    }
+    return noStage;
+}
+
 /// the object that must be packed now, or noStage
 ClusterFs::StageNo
 ClusterFs::Packer::due()
@@ -74,11 +95,9 @@ ClusterFs::Packer::due()
     if (all_ || slotsAreRare || staging.completeBytes() > staging.bytesLimit() / 2)
         return staging.leastRecent();
     const auto oldest = oldestArrival();
-    // half of the window for packing, half for the flush after it
-    const auto most = uint64_t(shared_.config.persist) * 1000000 / 2;
-    if (oldest != noStage && shared_.clock.micros() - staging[oldest].since >= most)
+    if (oldest != noStage && shared_.clock.micros() - staging[oldest].since >= halfOf(shared_.config.persist))
         return oldest;
-    return noStage;
+    return hurriedArrival();
 }
 
 void
@@ -184,8 +203,10 @@ ClusterFs::Packer::start(const StageNo seed)
     io.buffer = pack->buffer->data();
     const auto alive = shared_.alive;
     io.done = [this, alive, pack, window](const Status status) {
-        if (*alive)
-            written(pack, status);
+        if (!*alive)
+            return;
+        written(pack, status);
+        cache_.split(window, runsOf(*pack));
     };
     ++inFlight_;
     shared_.device.submit(std::move(io));
@@ -241,6 +262,21 @@ ClusterFs::Packer::fillImage(Pack &pack)
     front.header.written = shared_.clock.wallSeconds();
     front.header.end = pack.end;
     front.encode(image, size);
+}
+
+/// \returns beginning and end of each group in a cluster, in bytes from its start
+std::vector<std::pair<uint32_t, uint32_t>>
+ClusterFs::Packer::runsOf(const Pack &pack)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> runs;
+    for (const auto &item: pack.items) {
+        const auto end = item.offset + Catalog::ExtentBytes(item.payload);
+        if (item.joined)
+            runs.back().second = end;
+        else
+            runs.push_back({item.offset, end});
+    }
+    return runs;
 }
 
 void

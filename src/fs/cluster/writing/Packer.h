@@ -8,6 +8,7 @@
 #include "fs/cluster/writing/Allocator.h"
 
 #include <deque>
+#include <map>
 #include <vector>
 
 namespace ClusterFs {
@@ -25,7 +26,8 @@ public:
     Packer(Shared &, Allocator &, ReadCache &);
 
     /// an object was completed and may be packed
-    void noteComplete(StageNo);
+    /// \param persist seconds within which it must survive a power cut
+    void noteComplete(StageNo, uint32_t persist);
 
     /// starts what is due
     void poll();
@@ -51,11 +53,13 @@ private:
 
     StageNo due();
     StageNo oldestArrival();
+    StageNo hurriedArrival();
     bool start(StageNo seed);
     void choose(Pack &, StageNo seed);
     bool addGroup(Pack &, StageNo seed);
     bool add(Pack &, StageNo, bool joined);
     void fillImage(Pack &);
+    static std::vector<std::pair<uint32_t, uint32_t>> runsOf(const Pack &);
     void written(const PackPointer &, Status);
     void failed(const PackPointer &);
 
@@ -68,6 +72,7 @@ private:
     };
     std::vector<StageNo> group_; ///< used by addGroup()
     std::deque<Arrival> arrivals_; ///< completed objects in order of completion
+    std::multimap<uint64_t, Arrival> hurried_; ///< those that must survive sooner than Config::persist says, by when to pack them
     unsigned inFlight_ = 0;
     bool all_ = false;
     bool dirty_ = false;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups as the caller wants them. */
+
+#include "fs/cluster/engine/GroupControl.h"
+
+#include <algorithm>
+
+ClusterFs::GroupControl::GroupControl(Shared &shared, Tracker &tracker, ReadCache &cache):
+    shared_(shared),
+    tracker_(tracker),
+    cache_(cache)
+{
+}
+
+/// calls staged(StageNo) or packed(record) for each member that is in the store
+template <class Staged, class Packed>
+void
+ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packed &&packed)
+{
+    const auto &catalog = shared_.catalog;
+    tracker_.membersOf(group, members_, Groups::mostMembers);
+    for (const auto &key: members_) {
+        const auto slot = catalog.index.find(key);
+        if (slot == noSlot)
+            continue;
+        const auto &record = catalog.index[slot];
+        if (record.staged())
+            staged(static_cast<StageNo>(record.place));
+        else
+            packed(record, Catalog::ExtentBytes(catalog.payloadBytes(slot)));
+    }
+}
+
+void
+ClusterFs::GroupControl::love(const uint64_t group)
+{
+    eachMember(group, [this](const StageNo s) {
+        shared_.catalog.staging.touch(s);
+    }, [this](const Record &r, const uint32_t bytes) {
+        (void)cache_.find(r.cluster, shared_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
+    });
+}
+
+void
+ClusterFs::GroupControl::hate(const uint64_t group)
+{
+    eachMember(group, [this](const StageNo s) {
+        shared_.catalog.staging.putLast(s);
+    }, [this](const Record &r, const uint32_t bytes) {
+        cache_.putFirst(r.cluster, shared_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
+    });
+}
+
+bool
+ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds)
+{
+    const auto name = Tracker::NameOf(group);
+    if (!seconds)
+        return persist_.erase(name) > 0;
+    if (persist_.size() >= persistMost && !persist_.count(name))
+        return false;
+    persist_[name] = seconds;
+    return true;
+}
+
+uint32_t
+ClusterFs::GroupControl::persistOf(const Key &key) const
+{
+    const auto usual = shared_.config.persist;
+    if (persist_.empty())
+        return usual;
+    const auto found = persist_.find(tracker_.groupNumber(key));
+    return found == persist_.end() ? usual : std::min(usual, found->second);
+}
+
+uint32_t
+ClusterFs::GroupControl::leastPersist() const
+{
+    auto least = shared_.config.persist;
+    for (const auto &own: persist_)
+        least = std::min(least, own.second);
+    return least;
+}

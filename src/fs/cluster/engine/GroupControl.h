@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups as the caller wants them. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
+#define SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
+
+#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/locality/Tracker.h"
+#include "fs/cluster/reading/ReadCache.h"
+
+#include <map>
+
+namespace ClusterFs {
+
+/// What those say who know better than the tracker: Hummingbird's
+/// collocate_files() (section 3.3), and Damelo's numbered groups with love(),
+/// hate() and setCheckpoint().
+class GroupControl
+{
+public:
+    GroupControl(Shared &, Tracker &, ReadCache &);
+
+    void love(uint64_t group); ///< \see Engine::love()
+    void hate(uint64_t group); ///< \see Engine::hate()
+    bool setPersist(uint64_t group, uint32_t seconds); ///< \see Engine::setPersist()
+
+    /// \returns seconds within which an object must survive a power cut
+    uint32_t persistOf(const Key &) const;
+    /// \returns the least that persistOf() may return
+    uint32_t leastPersist() const;
+
+    static constexpr size_t persistMost = 1024; ///< groups with a time of their own
+
+private:
+    template <class Staged, class Packed>
+    void eachMember(uint64_t group, Staged &&staged, Packed &&packed);
+
+    Shared &shared_;
+    Tracker &tracker_;
+    ReadCache &cache_;
+    std::map<uint64_t, uint32_t> persist_; ///< seconds, by Tracker::NameOf() the group
+    std::vector<Key> members_; ///< used while a call lasts
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A disk that fails while Squid uses it, on the disk model."""
+
+from testlib.load import Load
+from testlib.processes import wait_for
+from testlib.stores import LIVELY
+from testlib.suite import case
+
+
+def objects(t, name, count, size=60000):
+    return [t.url(f"{name}{n}", size=size + n) for n in range(count)]
+
+
+def filled(t, count=300):
+    """(disk, Squid, URLs): all of them are on the disk, few in memory."""
+    t.allow("clusterfs")
+    disk = t.modelled_disk(256, "readLatency=20")
+    squid = t.running(t.cache_dir("", f"staging=8 read-cache=2 {LIVELY}", path=disk.path))
+    urls = objects(t, "object", count)
+    t.fetch_all(squid, urls)
+    squid.wait_packed()
+    return disk, squid, urls
+
+
+@case(only="clusterfs", needs=("modelled disk",), quick=True)
+def dies_under_load_and_returns(t):
+    """From one moment on every request fails: Squid serves from the origin, and says so a few times. A start with
+    the disk back has what was on it."""
+    disk, squid, urls = filled(t)
+    newer = objects(t, "newer", 600)
+    load = Load(squid.port, [url for pair in zip(newer, urls * 2) for url in pair], threads=10, tolerant=True)
+    wait_for(lambda: load.done >= 200, "some load")
+    disk.control("cut")
+    wait_for(lambda: squid.values()["state"].split()[0] in ("read-only", "offline"), "Squid to give the disk up")
+    load.stop().join()
+    for _ in range(2):
+        t.fetch_all(squid, urls[:100] + objects(t, "later", 100))
+    lines = squid.cache_log.lines("clusterfs", squid.started_at)
+    assert 1 <= len(lines) <= 60, f"{len(lines)} lines about clusterfs:\n" + "\n".join(lines[:80])
+    disk.control("revive")
+    squid.restart()
+    assert squid.values()["state"].startswith("serving"), squid.values().text
+    found = t.survivors(squid, urls)
+    assert len(found) == len(urls), f"{len(found)} of {len(urls)} that were on the disk"
+    t.fetch_all(squid, newer)
+
+
+@case(only="clusterfs", needs=("modelled disk",))
+def some_places_are_unreadable(t):
+    """Objects there are fetched anew, and after a while all lie elsewhere. The others stay hits."""
+    disk, squid, urls = filled(t)
+    squid.restart()
+    disk.control("fault read error offset=8M length=6M")
+    t.fetch_damaged(squid, urls)
+    values = squid.values()
+    assert values.number("read errors") > 0 and values["state"].startswith("serving"), values.text
+    asked = sum(t.origin.count(url) - 1 for url in urls)
+    assert 0 < asked < len(urls) / 2, f"{asked} of {len(urls)} were fetched anew for 6 of at least 18 MB"
+    for _ in range(20):
+        squid.wait_packed()
+        squid.restart()
+        if len(t.survivors(squid, urls)) == len(urls):
+            break
+        t.fetch_damaged(squid, urls)
+    for url in urls:
+        t.hit(squid, url)
+
+
+@case(only="clusterfs", needs=("modelled disk",))
+def some_writes_fail(t):
+    """What could not be written goes to other clusters, and the bad ones are put out of use."""
+    disk, squid, urls = filled(t, 100)
+    disk.control("fault write error offset=16M length=4M")
+    newer = objects(t, "newer", 400)
+    t.fetch_all(squid, newer)
+    squid.wait_packed()
+    values = squid.values()
+    assert values.number("write errors") > 0 and values.number("clusters quarantined") > 0, values.text
+    assert values["state"].startswith("serving"), values.text
+    squid.restart()
+    for url in urls + newer:
+        t.hit(squid, url)
+
+
+@case(only="clusterfs", needs=("modelled disk",))
+def reads_that_take_seconds(t):
+    """Slow is not broken: hits are late, and right."""
+    disk, squid, urls = filled(t, 60)
+    squid.restart()
+    disk.control("fault read delay value=2000 count=12")
+    t.fetch_all(squid, urls, threads=12)
+    assert all(t.origin.count(url) == 1 for url in urls), "the origin was asked again"
+    values = squid.values()
+    assert values.number("read errors") == 0 and values["state"].startswith("serving"), values.text
