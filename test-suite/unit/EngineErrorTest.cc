@@ -3,6 +3,8 @@
 
 #include "EngineSupport.h"
 
+#include "fs/cluster/index/Shared.h"
+
 #include <random>
 
 using namespace ClusterFs;
@@ -425,4 +427,34 @@ TEST(EngineErrors, aSmallerDeviceIsSaidToBeSmaller) {
         EXPECT_EQ(engine.open(error), Status::unsupported) << torn;
         EXPECT_NE(error.find("has only " + std::to_string(smaller.size())), std::string::npos) << error;
     }
+}
+
+TEST(Health, aBadPlaceIsNotADeadDisk) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    Health health;
+    const auto fail = [&](const unsigned reads) {
+        for (unsigned i = 0; i < reads; ++i)
+            health.readDone(Status::ioError);
+    };
+    fail(Health::readErrorsTolerated - 1);
+    health.readDone(Status::ok);
+    fail(Health::readErrorsTolerated - 1);
+    EXPECT_FALSE(health.suspect) << "one that worked in between";
+    for (int i = 0; i < 3; ++i) {
+        fail(Health::readErrorsTolerated);
+        EXPECT_TRUE(health.suspect);
+        EXPECT_EQ(health.level, Health::Level::good);
+        health.probed(true, log);
+        EXPECT_FALSE(health.suspect);
+        EXPECT_EQ(health.level, Health::Level::good);
+    }
+    EXPECT_EQ(said.size(), 1U) << "once is enough";
+    fail(Health::readErrorsTolerated);
+    health.probed(false, log);
+    EXPECT_EQ(health.level, Health::Level::gone);
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_NE(said.back().find("out of service"), std::string::npos) << said.back();
+    fail(Health::readErrorsTolerated);
+    EXPECT_FALSE(health.suspect) << "nothing is left to be found out";
 }

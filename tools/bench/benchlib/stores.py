@@ -42,11 +42,12 @@ def _clusterfs(place, disk):
     # nothing of it is in the page cache: what the others leave to that is its staging and read cache
     staging = min(32, max(4, place.memory_mb // 6))
     index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
-    # tables of groups, cluster images, reads and carried objects under way, hundreds of connections under overload:
-    # with 6 MB more the peak was 14 MB below the limit, with 600 MB of cache on the ssd model. The limit kills
-    beside = 18 + place.cache_mb // 45
-    read_cache = max(2, place.memory_mb - staging - index - beside)
-    line = f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache}"
+    locality = max(2, min(16, place.cache_mb // 80))  # 100 bytes an object, and half as many again
+    # cluster images, reads and carried objects under way, hundreds of connections under overload. The limit kills
+    beside = 14 + place.cache_mb // 150
+    read_cache = max(2, place.memory_mb - staging - index - locality - beside)
+    line = (f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache} "
+            f"locality={locality}")
     return ClusterfsSquid(place, storage, line)
 
 

@@ -70,6 +70,7 @@ private:
     void stagedGroup(StageNo, std::vector<StageNo> &);
     void learn();
     void addLocality(Stats &) const;
+    void probe(unsigned copy);
     void flushWhenDue();
     uint64_t nextFlush() const;
     bool pollUntil(const std::function<bool()> &, uint64_t deadline);
@@ -77,6 +78,7 @@ private:
     std::vector<Key> group_; ///< used by stagedGroup()
     uint64_t nextFlush_ = 0; ///< Clock::micros()
     bool flushing_ = false;
+    bool probing_ = false;
     bool closing_ = false;
     bool recoveryNoted_ = false;
 };

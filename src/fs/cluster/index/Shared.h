@@ -15,7 +15,9 @@
 namespace ClusterFs {
 
 /// How well the device does. Errors are answered in steps: a cluster is put
-/// out of use, then nothing is written any more, then the device is given up.
+/// out of use, then nothing is written any more, then the device is given up,
+/// but not before its superblocks can't be read either: one place may be bad
+/// that a lot is read from.
 class Health
 {
 public:
@@ -26,6 +28,7 @@ public:
     static constexpr unsigned clusterErrorsTolerated = 3; ///< of one cluster
 
     Level level = Level::good;
+    bool suspect = false; ///< many reads have failed: to be probed
 
     void writeDone(const Status s, const Log &log) {
         if (s == Status::ok) {
@@ -36,19 +39,31 @@ public:
                 "hits go on; replace the disk and restart");
         }
     }
-    void readDone(const Status s, const Log &log) {
+    void readDone(const Status s) {
         if (s == Status::ok) {
             readErrors_ = 0;
         } else if (++readErrors_ >= readErrorsTolerated && level != Level::gone) {
+            suspect = true;
+        }
+    }
+    /// \param answers whether a superblock could be read
+    void probed(const bool answers, const Log &log) {
+        suspect = false;
+        const auto many = std::to_string(readErrors_) + " reads in a row failed: ";
+        readErrors_ = 0;
+        if (!answers) {
             level = Level::gone;
-            log(LogLevel::error, std::to_string(readErrors_) + " reads in a row failed: the device is out of service "
-                "until the next start");
+            log(LogLevel::error, many + "the device is out of service until the next start");
+        } else if (!saidBad_) {
+            saidBad_ = true;
+            log(LogLevel::error, many + "places on the device are bad; it stays in service, replace it soon");
         }
     }
 
 private:
     unsigned writeErrors_ = 0;
     unsigned readErrors_ = 0;
+    bool saidBad_ = false;
 };
 
 /// The state of one open store. Owned by Core; parts hold a reference.

@@ -317,7 +317,7 @@ ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 void
 ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::function<void(Status)> &done)
 {
-    shared_.health.readDone(status, shared_.log);
+    shared_.health.readDone(status);
     if (status == Status::ok) {
         const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
         status = window ? check(*window, piece) : Status::busy;
