@@ -6,7 +6,6 @@
 #include "fs/cluster/engine/HeadReplacer.h"
 #include "fs/cluster/locality/RequestText.h"
 #include "fs/cluster/reading/ObjectReader.h"
-#include "fs/cluster/recovery/SuperblockFile.h"
 
 #include <algorithm>
 
@@ -25,7 +24,8 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     regrouper(shared, tracker, cache, carrier),
     evictor(shared, allocator, cache, carrier),
     checkpointer(shared, journal, superblock),
-    recovery(shared, journal, superblock)
+    recovery(shared, journal, superblock),
+    probe(shared)
 {
     shared.catalog.onRelease = [this](const ClusterNo c) {
         journal.release(c);
@@ -115,35 +115,7 @@ ClusterFs::Core::poll()
         flushWhenDue();
     }
     writers.poll();
-    if (shared.health.suspect && !probing_) {
-        probing_ = true;
-        probe(0);
-    }
-}
-
-/// reads one of the superblocks, and the other one if that fails
-void
-ClusterFs::Core::probe(const unsigned copy)
-{
-    const auto buffer = std::make_shared<Buffer>(superblockBytes);
-    Io io;
-    io.op = IoOp::read;
-    io.ioClass = IoClass::urgent;
-    io.offset = superblockOffset(copy);
-    io.size = superblockBytes;
-    io.buffer = buffer->data();
-    const auto alive = shared.alive;
-    io.done = [this, alive, buffer, copy](const Status status) {
-        if (!*alive)
-            return;
-        if (status != Status::ok && copy == 0) {
-            probe(1);
-            return;
-        }
-        probing_ = false;
-        shared.health.probed(status == Status::ok, shared.log);
-    };
-    shared.device.submit(std::move(io));
+    probe.poll();
 }
 
 /// what was read just now shows where the groups are

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/engine/Engine.h"
 #include "fs/cluster/engine/GroupControl.h"
+#include "fs/cluster/engine/Probe.h"
 #include "fs/cluster/locality/Regrouper.h"
 #include "fs/cluster/locality/Tracker.h"
 #include "fs/cluster/reading/ReadCache.h"
@@ -64,13 +65,13 @@ public:
     Evictor evictor;
     Checkpointer checkpointer;
     Recovery recovery;
+    Probe probe;
 
 private:
     SlotNo usable(const Key &) const;
     void stagedGroup(StageNo, std::vector<StageNo> &);
     void learn();
     void addLocality(Stats &) const;
-    void probe(unsigned copy);
     void flushWhenDue();
     uint64_t nextFlush() const;
     bool pollUntil(const std::function<bool()> &, uint64_t deadline);
@@ -78,7 +79,6 @@ private:
     std::vector<Key> group_; ///< used by stagedGroup()
     uint64_t nextFlush_ = 0; ///< Clock::micros()
     bool flushing_ = false;
-    bool probing_ = false;
     bool closing_ = false;
     bool recoveryNoted_ = false;
 };

@@ -293,31 +293,31 @@ ClusterFs::ReadCache::noteDrop(const Window &window)
     policy_.noteUse(window.mates, wanted);
 }
 
+/// removes the windows of a cluster that are void and that nobody holds
+template <class IsVoid>
 void
-ClusterFs::ReadCache::forget(const ClusterNo cluster)
+ClusterFs::ReadCache::removeIf(const ClusterNo cluster, IsVoid &&isVoid)
 {
     const auto found = byCluster_.find(cluster);
     if (found == byCluster_.end())
         return;
     const auto list = found->second; // remove() changes the original
     for (const auto at: list) {
-        if (at->second.use_count() == 1)
+        if (at->second.use_count() == 1 && isVoid(*at->second))
             remove(at);
     }
 }
 
 void
+ClusterFs::ReadCache::forget(const ClusterNo cluster)
+{
+    removeIf(cluster, [](const Window &) { return true; });
+}
+
+void
 ClusterFs::ReadCache::forgetUnused(const ClusterNo cluster)
 {
-    const auto found = byCluster_.find(cluster);
-    if (found == byCluster_.end())
-        return;
-    const auto list = found->second; // remove() changes the original
-    for (const auto at: list) {
-        const auto &w = *at->second;
-        if (at->second.use_count() == 1 && !w.loading && !catalog_.anyIn(cluster, w.sequence, w.start, w.size))
-            remove(at);
-    }
+    removeIf(cluster, [this](const Window &w) { return !catalog_.anyIn(w.cluster, w.sequence, w.start, w.size); });
 }
 
 void
