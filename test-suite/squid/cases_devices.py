@@ -10,21 +10,17 @@ from testlib.suite import case
 MB = 1 << 20
 
 
-def objects(t, name, count, size=40000):
-    return [t.url(f"{name}{n}", size=size + n) for n in range(count)]
-
-
 @case(only="clusterfs", needs=("loop",), quick=True)
 def on_a_block_device(t):
     """The whole device, without a size: hits after restart and after kill -9."""
     loop = t.loop(128)
     squid = t.running(t.cache_dir("", LIVELY, path=loop.path))
-    urls = objects(t, "object", 200) + [t.url("huge", size=20 * MB)]
+    urls = t.urls("object", 200) + [t.url("huge", size=20 * MB)]
     t.fetch_all(squid, urls)
     squid.restart()
     for url in urls:
         t.hit(squid, url)
-    more = objects(t, "more", 50)
+    more = t.urls("more", 50)
     t.fetch_all(squid, more)
     squid.wait_packed()
     squid.kill().start()
@@ -44,7 +40,7 @@ def part_of_a_block_device(t):
         device.seek(64 * MB)
         device.write(b"not ours" * 2048)
     squid.start()
-    t.fetch_all(squid, objects(t, "object", 300, 400000))
+    t.fetch_all(squid, t.urls("object", 300, 400000))
     squid.stop()
     with open(loop.path, "rb") as device:
         device.seek(64 * MB)
@@ -52,14 +48,14 @@ def part_of_a_block_device(t):
     squid.configure(t.cache_dir(80, LIVELY, path=loop.path))
     squid.start()
     assert squid.cache_log.lines(r"WARNING.*\b80 MB.*\b64\b"), squid.tail()
-    t.fetch_all(squid, objects(t, "object", 10))
+    t.fetch_all(squid, t.urls("object", 10))
     squid.stop()
     other = t.loop(32, "other")
     squid.configure(t.cache_dir(128, LIVELY, path=other.path))
     squid.create()
     assert squid.cache_log.lines(r"WARNING.*\b128 MB.*\b32\b"), squid.tail()
     squid.start()
-    t.fetch_all(squid, objects(t, "object", 10))
+    t.fetch_all(squid, t.urls("object", 10))
 
 
 @case(only=("clusterfs",), quick=True)
@@ -69,7 +65,7 @@ def missing_at_start(t):
     for number, path in enumerate((t.dir / "nothing-here.img", "/dev/clusterfs-none", t.dir / "no" / "folder.img")):
         squid = t.squid(cache_dir("clusterfs", path, 64), folder=f"squid{number}").start(wait=False)
         squid.wait_ready()
-        urls = objects(t, f"o{number}", 20)
+        urls = t.urls(f"o{number}", 20)
         t.fetch_all(squid, urls)
         t.fetch_all(squid, urls)
         assert t.origin.count(urls[0]) == 2
@@ -96,11 +92,11 @@ def file_shrinks_under_squid(t):
     """The image is cut while Squid uses it: reads fail, Squid goes on."""
     t.allow("clusterfs")
     squid = t.running(megabytes=64, options="staging=2 read-cache=2 persist=1")
-    urls = objects(t, "object", 400, 60000)
+    urls = t.urls("object", 400, 60000)
     t.fetch_all(squid, urls)
     os.truncate(t.image(), 3 * MB)
     t.fetch_damaged(squid, urls)
-    serves_without_cache(t, squid, objects(t, "new", 300, 60000))
+    serves_without_cache(t, squid, t.urls("new", 300, 60000))
     squid.stop()
 
 
@@ -110,11 +106,11 @@ def device_shrinks_under_squid(t):
     t.allow("clusterfs")
     loop = t.loop(128)
     squid = t.running(t.cache_dir("", "staging=2 read-cache=2 persist=1", path=loop.path))
-    urls = objects(t, "object", 500, 60000)
+    urls = t.urls("object", 500, 60000)
     t.fetch_all(squid, urls)
     loop.shrink(2 * MB)
     t.fetch_damaged(squid, urls)
-    serves_without_cache(t, squid, objects(t, "new", 300, 60000))
+    serves_without_cache(t, squid, t.urls("new", 300, 60000))
     squid.stop()
 
 
@@ -125,7 +121,7 @@ def writes_fail(t):
     tiny = t.tiny_file_system(12)
     loop = t.loop(256, tiny.path / "disk")
     squid = t.running(t.cache_dir("", "staging=2 read-cache=2 persist=1", path=loop.path))
-    serves_without_cache(t, squid, objects(t, "object", 400, 90000))
+    serves_without_cache(t, squid, t.urls("object", 400, 90000))
     values = squid.values()
     assert values.number("write errors") > 0, values.text
     assert values["state"] != "serving", values.text
@@ -133,7 +129,7 @@ def writes_fail(t):
     squid.stop()
     squid.start(wait=False)
     squid.wait_ready()
-    t.fetch_all(squid, objects(t, "object", 100, 90000))
+    t.fetch_all(squid, t.urls("object", 100, 90000))
 
 
 @case(only="clusterfs", needs=("loop",))
@@ -143,7 +139,7 @@ def device_taken_away_and_back(t):
     loop = t.loop(128)
     line = t.cache_dir("", LIVELY, path=loop.path)
     squid = t.running(line)
-    urls = objects(t, "object", 100)
+    urls = t.urls("object", 100)
     t.fetch_all(squid, urls)
     squid.stop()
     squid.configure(t.cache_dir("", LIVELY, path=loop.path + "-gone"))

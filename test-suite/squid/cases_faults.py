@@ -7,16 +7,12 @@ from testlib.stores import LIVELY
 from testlib.suite import case
 
 
-def objects(t, name, count, size=60000):
-    return [t.url(f"{name}{n}", size=size + n) for n in range(count)]
-
-
 def filled(t, count=300):
     """(disk, Squid, URLs): all of them are on the disk, few in memory."""
     t.allow("clusterfs")
     disk = t.modelled_disk(256, "readLatency=20")
     squid = t.running(t.cache_dir("", f"staging=8 read-cache=2 {LIVELY}", path=disk.path))
-    urls = objects(t, "object", count)
+    urls = t.urls("object", count, 60000)
     t.fetch_all(squid, urls)
     squid.wait_packed()
     return disk, squid, urls
@@ -24,17 +20,17 @@ def filled(t, count=300):
 
 @case(only="clusterfs", needs=("modelled disk",), quick=True)
 def dies_under_load_and_returns(t):
-    """From one moment on every request fails: Squid serves from the origin, and says so a few times. A start with
-    the disk back has what was on it."""
+    """From one moment on every request fails: once the disk is given up Squid serves all from the origin, and says
+    so a few times. A start with the disk back has what was on it."""
     disk, squid, urls = filled(t)
-    newer = objects(t, "newer", 600)
+    newer = t.urls("newer", 600, 60000)
     load = Load(squid.port, [url for pair in zip(newer, urls * 2) for url in pair], threads=10, tolerant=True)
     wait_for(lambda: load.done >= 200, "some load")
     disk.control("cut")
-    wait_for(lambda: squid.values()["state"].split()[0] in ("read-only", "offline"), "Squid to give the disk up")
+    wait_for(lambda: squid.values()["state"].startswith("offline"), "Squid to give the disk up")
     load.stop().join()
     for _ in range(2):
-        t.fetch_all(squid, urls[:100] + objects(t, "later", 100))
+        t.fetch_all(squid, urls[:100] + t.urls("later", 100, 60000))
     lines = squid.cache_log.lines("clusterfs", squid.started_at)
     assert 1 <= len(lines) <= 60, f"{len(lines)} lines about clusterfs:\n" + "\n".join(lines[:80])
     disk.control("revive")
@@ -71,7 +67,7 @@ def some_writes_fail(t):
     """What could not be written goes to other clusters, and the bad ones are put out of use."""
     disk, squid, urls = filled(t, 100)
     disk.control("fault write error offset=16M length=4M")
-    newer = objects(t, "newer", 400)
+    newer = t.urls("newer", 400, 60000)
     t.fetch_all(squid, newer)
     squid.wait_packed()
     values = squid.values()

@@ -14,17 +14,13 @@ from testlib.suite import case
 MB = 1 << 20
 
 
-def objects(t, name, count, size=40000):
-    return [t.url(f"{name}{n}", size=size + n) for n in range(count)]
-
-
 @case(only="clusterfs")
 def few_descriptors(t):
     """More clients than Squid has descriptors for: some are turned away, nobody gets a wrong byte, and the store
     needs no more of them."""
     t.allow("WARNING! Your cache is running out of filedescriptors", "Too many open files")
     squid = t.running("client_db off", "max_filedescriptors 64")
-    urls = objects(t, "object", 300)
+    urls = t.urls("object", 300)
     Load(squid.port, urls * 2, threads=120, tolerant=True).join()
     t.fetch_all(squid, urls, threads=4)
     for url in urls:
@@ -41,7 +37,7 @@ def index_larger_than_memory(t):
     squid.limits = {resource.RLIMIT_AS: 1500 * MB}
     squid.start(wait=False)
     squid.wait_ready()
-    t.fetch_all(squid, objects(t, "object", 20))
+    t.fetch_all(squid, t.urls("object", 20))
     lines = squid.cache_log.lines("not enough memory")
     assert len(lines) == 1 and str(path) in lines[0] and "object-size" in lines[0], squid.tail()
     squid.stop()
@@ -59,7 +55,7 @@ MOMENTS = (0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3)  # seconds
 def ended_while_it_starts(t):
     """SIGTERM at any moment of a start: it ends, and the next start has everything."""
     squid = t.running(megabytes=256, mode="-N", options=LIVELY)
-    urls = objects(t, "object", 400)
+    urls = t.urls("object", 400)
     t.fetch_all(squid, urls)
     squid.stop()
     for moment in MOMENTS:
@@ -78,11 +74,11 @@ def ended_while_it_starts(t):
 def killed_while_it_stops(t):
     """kill -9 at any moment of a stop under load: what was packed before is there."""
     squid = t.running("client_db off", megabytes=256, mode="-N", options=LIVELY)
-    keep = objects(t, "keep", 60)
+    keep = t.urls("keep", 60)
     t.fetch_all(squid, keep)
     squid.wait_packed()
     for number, moment in enumerate(MOMENTS):
-        load = Load(squid.port, objects(t, f"more{number}x", 400), threads=6, tolerant=True)
+        load = Load(squid.port, t.urls(f"more{number}x", 400), threads=6, tolerant=True)
         wait_for(lambda: load.done + load.broken >= 40, "some load")
         squid.process.send_signal(signal.SIGTERM)
         time.sleep(moment)

@@ -14,7 +14,8 @@ BAD = (
     ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
     ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
     ("replacement=heap", "replacement"), ("replacement=", "replacement"), ("layout=random", "layout"),
-    ("admit=0", "admit"), ("admit=8", "admit"), ("admit=second", "admit"), ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
+    ("admit=0", "admit"), ("admit=8", "admit"), ("admit=second", "admit"),
+    ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
     ("depth=1000", "depth"), ("list=maybe", "list"), ("clustersize=64", "clustersize"), ("nonsense", "nonsense"),
     ("min-size=abc", "min-size"), ("max-size=-3", "max-size"),
 )
@@ -22,7 +23,8 @@ BAD = (
 GOOD = (
     "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
-    "replacement=fifo", "replacement=gds", "admit=1", "admit=7", "layout=closest", "layout=closest-write", "layout=overwrite", "file-lifetime=3600",
+    "replacement=fifo", "replacement=gds", "admit=1", "admit=7",
+    "layout=closest", "layout=closest-write", "layout=overwrite", "file-lifetime=3600",
     "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
     "max-size=100000", "object-size=64",
 )

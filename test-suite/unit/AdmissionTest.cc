@@ -37,7 +37,7 @@ TEST(Admission, rarelyTakesANewObjectForAKnownOne) {
 
 TEST(Admission, remembersForAsLongAsItSays) {
     constexpr uint64_t objects = 20000;
-    constexpr uint64_t distance = objects * 2 / 5;
+    constexpr uint64_t distance = objects / 2 - 1;
     Admission admission(objects);
     std::vector<bool> refused;
     for (uint64_t n = 0; n < objects; ++n) {

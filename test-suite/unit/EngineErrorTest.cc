@@ -458,3 +458,20 @@ TEST(Health, aBadPlaceIsNotADeadDisk) {
     fail(Health::readErrorsTolerated);
     EXPECT_FALSE(health.suspect) << "nothing is left to be found out";
 }
+
+TEST(Health, aDiskThatTakesNoWritesIsAskedWhetherItCanBeRead) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    for (const bool answers: {true, false}) {
+        Health health;
+        said.clear();
+        for (unsigned i = 0; i < Health::writeErrorsTolerated; ++i)
+            health.writeDone(Status::ioError, log);
+        EXPECT_EQ(health.level, Health::Level::noWrites);
+        EXPECT_TRUE(health.suspect);
+        health.probed(answers, log);
+        EXPECT_FALSE(health.suspect);
+        EXPECT_EQ(health.level, answers ? Health::Level::noWrites : Health::Level::gone);
+        EXPECT_EQ(said.size(), answers ? 1U : 2U) << "no read has failed: not a word of bad places";
+    }
+}

@@ -204,6 +204,7 @@ TEST_F(WritingTest, packerPutsBrokenClustersAside) {
     EXPECT_EQ(p.catalog.clusters.inState(ClusterState::bad), 1U);
     EXPECT_EQ(p.shared.counters.quarantined, 1U);
     EXPECT_EQ(p.catalog.objects(), 5U);
+    EXPECT_EQ(p.cache.bytes(), 5 * 8192U) << "of the cluster that could be written; nothing is left of the other";
 }
 
 /// whatever a writer may take must fit the cluster that it will be packed into

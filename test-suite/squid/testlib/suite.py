@@ -75,6 +75,10 @@ class Test:
         self.origin = self.closing(Origin())
         self.url = self.origin.url
 
+    def urls(self, name, count, size=40000):
+        """Of objects whose sizes differ by a byte each."""
+        return [self.url(f"{name}{n}", size=size + n) for n in range(count)]
+
     def closing(self, thing):
         self._stack.callback(thing.close)
         return thing

@@ -8,7 +8,7 @@
 
 namespace ClusterFs {
 
-/// Reads a superblock when many other reads have failed, and the other one if
+/// Reads a superblock when many other requests have failed, and the other one if
 /// that fails, too. \see Health
 class Probe
 {

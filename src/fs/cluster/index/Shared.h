@@ -11,13 +11,15 @@
 #include "fs/cluster/layout/Superblock.h"
 
 #include <deque>
+#include <utility>
 
 namespace ClusterFs {
 
 /// How well the device does. Errors are answered in steps: a cluster is put
 /// out of use, then nothing is written any more, then the device is given up,
 /// but not before its superblocks can't be read either: one place may be bad
-/// that a lot is read from.
+/// that a lot is read from. They are asked as soon as writing is given up, so
+/// that a disk that died under load cuts few replies whose hit had begun.
 class Health
 {
 public:
@@ -28,13 +30,14 @@ public:
     static constexpr unsigned clusterErrorsTolerated = 3; ///< of one cluster
 
     Level level = Level::good;
-    bool suspect = false; ///< many reads have failed: to be probed
+    bool suspect = false; ///< many requests have failed: to be probed
 
     void writeDone(const Status s, const Log &log) {
         if (s == Status::ok) {
             writeErrors_ = 0;
         } else if (++writeErrors_ >= writeErrorsTolerated && level == Level::good) {
             level = Level::noWrites;
+            suspect = true;
             log(LogLevel::error, std::to_string(writeErrors_) + " writes in a row failed: nothing is stored any more, "
                 "hits go on; replace the disk and restart");
         }
@@ -49,14 +52,15 @@ public:
     /// \param answers whether a superblock could be read
     void probed(const bool answers, const Log &log) {
         suspect = false;
-        const auto many = std::to_string(readErrors_) + " reads in a row failed: ";
-        readErrors_ = 0;
+        const auto failed = std::exchange(readErrors_, 0);
         if (!answers) {
             level = Level::gone;
-            log(LogLevel::error, many + "the device is out of service until the next start");
-        } else if (!saidBad_) {
+            log(LogLevel::error, "too many requests failed, and the superblocks can't be read either: "
+                "the device is out of service until the next start");
+        } else if (failed >= readErrorsTolerated && !saidBad_) {
             saidBad_ = true;
-            log(LogLevel::error, many + "places on the device are bad; it stays in service, replace it soon");
+            log(LogLevel::error, std::to_string(failed) + " reads in a row failed: places on the device are bad; "
+                "it stays in service, replace it soon");
         }
     }
 

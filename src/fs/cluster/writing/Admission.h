@@ -12,8 +12,8 @@ namespace ClusterFs {
 /// Counts how often objects were to be stored and were not, so that only what is
 /// asked for repeatedly gets stored (Einziger, Friedman and Manes, TinyLFU, 2017).
 /// The counts are approximate and fade: a refusal is remembered for at least half as
-/// many others as the index has room for objects. One new object in thirty is taken
-/// for a known one.
+/// many others as the index has room for objects. At most one new object in
+/// twenty-five is taken for a known one.
 class Admission
 {
 public:

@@ -206,7 +206,11 @@ ClusterFs::Packer::start(const StageNo seed)
         if (!*alive)
             return;
         written(pack, status);
-        cache_.split(window, runsOf(*pack));
+        if (status == Status::ok)
+            cache_.split(window, runsOf(*pack));
+        else
+            cache_.split(window, {}); // in nobody's way
+        cache_.forgetUnused(pack->cluster); // what was deleted while it was being written
     };
     ++inFlight_;
     shared_.device.submit(std::move(io));
@@ -315,7 +319,6 @@ ClusterFs::Packer::failed(const PackPointer &pack)
     auto &catalog = shared_.catalog;
     ++shared_.counters.writeErrors;
     ++shared_.counters.quarantined;
-    cache_.forget(pack->cluster);
     catalog.quarantine(pack->cluster);
     for (const auto &item: pack->items) {
         const auto &o = catalog.staging[item.stage];
