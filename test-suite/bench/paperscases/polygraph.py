@@ -50,7 +50,8 @@ CLIENT = """
 import sys, time, pathlib
 assert pathlib.Path("settings.pg").exists()
 console = open(sys.argv[sys.argv.index("--console") + 1], "w", buffering=1)
-for word in ("i-fill 5", "p-fill 100", "p-warm 20", "i-measure 30", "p-measure 400", "p-cool 1"):
+for word in ("i-fill 5", "p-fill 100", "p-warm 20", "i-measure1 30", "p-measure1 400", "p-measure2 400", "p-measure3 400",
+             "p-cool 1"):
     console.write("000.10| " + word + " 1.0\\n")
     time.sleep(0.3)
 """
@@ -125,9 +126,11 @@ def case_polygraph_run(context):
     installation = polygraph.Installation(_prefix(context, port=port))
     steps = []
     found = polygraph.PolygraphRun(installation, polygraph.SCALES["tiny"], context.folder, port).run(steps.append)
-    assert steps == ["fill", "measure"] and found["client"]["requests"] == 400, (steps, found)
+    assert steps == ["fill", "measure 1/3", "measure 2/3", "measure 3/3"] and found["client"]["requests"] == 400, (steps, found)
+    found["rounds"][0]["client"]["hit"]["mean"] = 0.001
     table = polygraph.table({"null": found})
     assert all(len(row) == len(table["columns"]) for row in table["rows"]), table
+    assert table["rows"][0][table["columns"].index("hit mean ms")] == "2.5 (1 to 2.5)", table
 
 
 def case_polygraph_fails(context):
