@@ -193,7 +193,7 @@ class PolygraphRun:
         out = {"name": "open", "client": client, "disk": difference(before["disk"], after["disk"]),
                "cpuSeconds": after["cpu"] - before["cpu"]}
         if self._proxy:
-            out["memory"] = self._proxy.cgroup.memory()
+            out["memory"] = after["memory"]
         return out
 
     @contextlib.contextmanager
@@ -229,6 +229,7 @@ class PolygraphRun:
 
     def _counters(self):
         return {"disk": self._disk.stats() if self._disk else {},
+                "memory": self._proxy.cgroup.memory() if self._proxy else {},
                 "cpu": self._proxy.cgroup.cpu_seconds() if self._proxy else time.process_time()}
 
 
