@@ -66,7 +66,7 @@ def some_places_are_unreadable(t):
 def some_writes_fail(t):
     """What could not be written goes to other clusters, and the bad ones are put out of use."""
     disk, squid, urls = filled(t, 100)
-    disk.control("fault write error offset=16M length=1M")  # five clusters: eight failures in a row would end storing
+    disk.control("fault write error offset=16M length=3M")  # twelve clusters, all written at once
     newer = t.urls("newer", 400, 60000)
     t.fetch_all(squid, newer)
     squid.wait_packed()

@@ -190,6 +190,22 @@ TEST(EngineError, stopsStoringOnAWornDiskButServes) {
         EXPECT_TRUE(t.has(keyOf(n), filled(n))) << n;
 }
 
+TEST(EngineError, aBadPlaceThatManyWritesMeetDoesNotEndStoring) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    for (uint64_t n = 0; n < Health::writeErrorsTolerated; ++n)
+        t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1 + n, Fault::error);
+    for (uint64_t n = 100; n < 160; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    EXPECT_EQ(t.engine->stats().counters.writeErrors, uint64_t(Health::writeErrorsTolerated));
+    EXPECT_EQ(t.engine->state(), EngineState::serving);
+    EXPECT_TRUE(t.logged("places on the device are bad"));
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t n = 100; n < 160; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 20000))) << n;
+}
+
 TEST(EngineError, givesUpADeadDisk) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(fill(t));
@@ -459,6 +475,36 @@ TEST(Health, aBadPlaceIsNotADeadDisk) {
     EXPECT_FALSE(health.suspect) << "nothing is left to be found out";
 }
 
+TEST(Health, aBadPlaceForWritesIsNotABadDisk) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    Health health;
+    const auto fail = [&](const unsigned writes) {
+        for (unsigned i = 0; i < writes; ++i)
+            health.writeDone(Status::ioError, log);
+    };
+    fail(Health::writeErrorsTolerated - 1);
+    health.writeDone(Status::ok, log);
+    fail(Health::writeErrorsTolerated - 1);
+    EXPECT_FALSE(health.writesSuspect) << "one that worked in between";
+    fail(1);
+    EXPECT_TRUE(health.writesSuspect);
+    health.writeProbed(true, log);
+    EXPECT_FALSE(health.writesSuspect);
+    fail(Health::writeErrorsTolerated);
+    EXPECT_TRUE(health.writesSuspect) << "asked again";
+    health.writeProbed(true, log);
+    EXPECT_EQ(health.level, Health::Level::good);
+    EXPECT_EQ(said.size(), 1U) << "once is enough";
+    fail(Health::writeErrorsMost - 2 * Health::writeErrorsTolerated - 1);
+    EXPECT_EQ(health.level, Health::Level::good);
+    fail(1);
+    EXPECT_EQ(health.level, Health::Level::noWrites) << "no cluster takes anything, whatever that block says";
+    EXPECT_EQ(said.size(), 2U);
+    health.writeProbed(false, log);
+    EXPECT_EQ(said.size(), 2U) << "known already";
+}
+
 TEST(Health, aDiskThatTakesNoWritesIsAskedWhetherItCanBeRead) {
     std::vector<std::string> said;
     const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
@@ -467,6 +513,8 @@ TEST(Health, aDiskThatTakesNoWritesIsAskedWhetherItCanBeRead) {
         said.clear();
         for (unsigned i = 0; i < Health::writeErrorsTolerated; ++i)
             health.writeDone(Status::ioError, log);
+        EXPECT_EQ(health.level, Health::Level::good);
+        health.writeProbed(false, log);
         EXPECT_EQ(health.level, Health::Level::noWrites);
         EXPECT_TRUE(health.suspect);
         health.probed(answers, log);

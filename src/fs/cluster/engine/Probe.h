@@ -8,8 +8,9 @@
 
 namespace ClusterFs {
 
-/// Reads a superblock when many other requests have failed, and the other one if
-/// that fails, too. \see Health
+/// Writes to a block that means nothing when many writes have failed, and reads a
+/// superblock when many requests have, and the other one if that fails, too. One
+/// request at a time. \see Health
 class Probe
 {
 public:
@@ -18,10 +19,13 @@ public:
     void poll();
 
 private:
+    void write();
     void read(unsigned copy);
+    /// \param then for the answer
+    void submit(IoOp, uint64_t offset, std::function<void(Status)> then);
 
     Shared &shared_;
-    bool reading_ = false;
+    bool busy_ = false;
 };
 
 } // namespace ClusterFs

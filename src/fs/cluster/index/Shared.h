@@ -16,31 +16,41 @@
 namespace ClusterFs {
 
 /// How well the device does. Errors are answered in steps: a cluster is put
-/// out of use, then nothing is written any more, then the device is given up,
-/// but not before its superblocks can't be read either: one place may be bad
-/// that a lot is read from. They are asked as soon as writing is given up, so
-/// that a disk that died under load cuts few replies whose hit had begun.
+/// out of use, then nothing is written any more, then the device is given up.
+/// Each step but the first is taken only when another place fails, too: one
+/// place may be bad that a lot is written to or read from. Superblocks are
+/// asked as soon as writing is given up, so that a disk that died under load
+/// cuts few replies whose hit had begun. \see Probe
 class Health
 {
 public:
     enum class Level : uint8_t { good, noWrites, gone };
 
-    static constexpr unsigned writeErrorsTolerated = 8; ///< in a row
+    static constexpr unsigned writeErrorsTolerated = 8; ///< in a row, then another place is tried
+    static constexpr unsigned writeErrorsMost = 64; ///< in a row, whatever another place says
     static constexpr unsigned readErrorsTolerated = 64; ///< in a row
     static constexpr unsigned clusterErrorsTolerated = 3; ///< of one cluster
 
     Level level = Level::good;
-    bool suspect = false; ///< many requests have failed: to be probed
+    bool writesSuspect = false; ///< many writes have failed: another place is to be tried
+    bool suspect = false; ///< many requests have failed: superblocks are to be tried
 
     void writeDone(const Status s, const Log &log) {
         if (s == Status::ok) {
             writeErrors_ = 0;
-        } else if (++writeErrors_ >= writeErrorsTolerated && level == Level::good) {
-            level = Level::noWrites;
-            suspect = true;
-            log(LogLevel::error, std::to_string(writeErrors_) + " writes in a row failed: nothing is stored any more, "
-                "hits go on; replace the disk and restart");
+        } else if (++writeErrors_ >= writeErrorsMost) {
+            noMoreWrites(log);
+        } else if (writeErrors_ % writeErrorsTolerated == 0 && level == Level::good) {
+            writesSuspect = true;
         }
+    }
+    /// \param well whether a write elsewhere succeeded
+    void writeProbed(const bool well, const Log &log) {
+        writesSuspect = false;
+        if (!well)
+            noMoreWrites(log);
+        else
+            sayBad(writeErrors_, "writes", log);
     }
     void readDone(const Status s) {
         if (s == Status::ok) {
@@ -57,14 +67,26 @@ public:
             level = Level::gone;
             log(LogLevel::error, "too many requests failed, and the superblocks can't be read either: "
                 "the device is out of service until the next start");
-        } else if (failed >= readErrorsTolerated && !saidBad_) {
-            saidBad_ = true;
-            log(LogLevel::error, std::to_string(failed) + " reads in a row failed: places on the device are bad; "
-                "it stays in service, replace it soon");
+        } else if (failed >= readErrorsTolerated) {
+            sayBad(failed, "reads", log);
         }
     }
 
 private:
+    void noMoreWrites(const Log &log) {
+        if (level != Level::good)
+            return;
+        level = Level::noWrites;
+        suspect = true;
+        log(LogLevel::error, std::to_string(writeErrors_) + " writes in a row failed: nothing is stored any more, "
+            "hits go on; replace the disk and restart");
+    }
+    void sayBad(const unsigned failed, const char *const what, const Log &log) {
+        if (!std::exchange(saidBad_, true))
+            log(LogLevel::error, std::to_string(failed) + " " + what + " in a row failed: places on the device are bad; "
+                "it stays in service, replace it soon");
+    }
+
     unsigned writeErrors_ = 0;
     unsigned readErrors_ = 0;
     bool saidBad_ = false;

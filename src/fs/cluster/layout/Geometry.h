@@ -35,6 +35,7 @@ struct Geometry {
 
 constexpr uint64_t superblockSpacing = 1 << 20; ///< the second copy's offset, bytes
 constexpr uint32_t superblockBytes = 4096;
+constexpr uint64_t probeOffset = 2 * superblockSpacing - superblockBytes; ///< of a block for trying to write, never read
 constexpr uint32_t checkpointChunkBytes = 256 * 1024;
 constexpr uint32_t journalBlockBytes = 4096;
 
