@@ -45,8 +45,12 @@ fillFrom(const uint64_t version, uint64_t offset, char *to, size_t size)
     while (size > 0) {
         const auto word = wordAt(version, offset >> 3) >> (8 * (offset & 7));
         const auto n = std::min<size_t>(size, 8 - (offset & 7));
-        for (size_t i = 0; i < n; ++i)
-            to[i] = static_cast<char>(word >> (8 * i));
+        if (n == sizeof(word)) {
+            memcpy(to, &word, n);
+        } else {
+            for (size_t i = 0; i < n; ++i)
+                to[i] = static_cast<char>(word >> (8 * i));
+        }
         offset += n;
         to += n;
         size -= n;
