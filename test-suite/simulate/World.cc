@@ -190,6 +190,8 @@ Simulate::World::run()
 void
 Simulate::World::verifyAll()
 {
+    const auto counters = engine_->stats().counters; // a start may make room at once
+    everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
     for (const auto &object: oracle_.all()) {
         auto &versions = oracle_.of(object.first);
         if (!verifyOne(object.first, versions))

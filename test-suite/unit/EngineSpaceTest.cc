@@ -427,3 +427,48 @@ TEST(EngineTime, takesNewOptionsWhileItRuns) {
     t.clock.advance(200 * MB);
     EXPECT_FALSE(t.remembers(keyOf(1)));
 }
+
+/// Nearly all of a small device are parts of large objects, and all other clusters are being
+/// carried from: what is staged finds no cluster, and those wait for what is staged.
+TEST(EngineSpace, aStopFindsRoomForAllThatIsStaged) {
+    for (uint64_t seed = 100; seed < 200; ++seed) {
+        TestStore t(7929856, smallConfig());
+        ASSERT_NO_FATAL_FAILURE(t.start(seed));
+        t.faulty->setDelay(100, 20000);
+        std::mt19937_64 random(seed);
+        for (int i = 0; i < 60; ++i) {
+            const auto n = random() % 40;
+            const auto size = random() % 5 ? random() % 12000 : 60000 + random() % 260000;
+            t.store(keyOf(n), bytesOf(n, size)); // may find no room
+            for (int k = 0; k < 5; ++k)
+                t.engine->touch(keyOf(random() % 40));
+            if (random() % 4 == 0)
+                t.pass(static_cast<double>(random() % 30) / 10);
+        }
+        EXPECT_EQ(t.engine->close(60000), Status::ok) << seed;
+    }
+}
+
+/// Squid may delete what was evicted a moment ago, and we have forgotten
+TEST(EngineSpace, whatWasEvictedAndThenDeletedStaysAway) {
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+        TestStore t(16 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start(seed));
+        uint64_t n = 0;
+        for (; !t.engine->stats().counters.evictedObjects; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+        std::vector<uint64_t> gone;
+        for (uint64_t i = 0; i < n; ++i) {
+            if (!t.remembers(keyOf(i))) {
+                EXPECT_FALSE(t.engine->remove(keyOf(i)));
+                gone.push_back(i);
+            }
+        }
+        ASSERT_FALSE(gone.empty());
+        t.pass(t.config.deleteTime + 0.5);
+        t.cut();
+        ASSERT_NO_FATAL_FAILURE(t.reopen());
+        for (const auto i: gone)
+            EXPECT_FALSE(t.remembers(keyOf(i))) << i << " of seed " << seed;
+    }
+}

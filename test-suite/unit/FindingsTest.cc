@@ -1,117 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How a start merges what it finds: the rules, one by one. */
 
-#include "PartsSupport.h"
+#include "FindingsSupport.h"
 
 #include <algorithm>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
-
-namespace {
-
-class FindingsTest : public ::testing::Test
-{
-protected:
-    FindingsTest() { p.catalog.holdEmpty = true; }
-
-    void announce(const ClusterNo c, const Sequence after) {
-        JournalRecord r;
-        r.kind = JournalRecord::Kind::announce;
-        r.cluster = c;
-        r.sequence = after;
-        f.journal(r);
-    }
-    void release(const ClusterNo c) {
-        JournalRecord r;
-        r.kind = JournalRecord::Kind::release;
-        r.cluster = c;
-        f.journal(r);
-    }
-    void removal(const uint64_t n, const Sequence upTo) {
-        JournalRecord r;
-        r.key = keyOf(n);
-        r.sequence = upTo;
-        f.journal(r);
-    }
-    void table(const ClusterNo c, const ClusterState state, const Sequence s, const uint32_t end = 65536) {
-        Checkpoint::ClusterRecord r;
-        r.number = c;
-        r.state = static_cast<uint8_t>(state);
-        r.sequence = s;
-        r.end = end;
-        f.checkpointed(r);
-    }
-    void tablePart(const ClusterNo c, const uint32_t bytes, const ClusterNo next, const uint64_t total = 0, const uint32_t head = 0) {
-        Checkpoint::ClusterRecord r;
-        r.number = c;
-        r.state = static_cast<uint8_t>(ClusterState::part);
-        r.end = partPayloadAt + bytes;
-        r.nextPart = next;
-        r.total = total;
-        r.headBytes = head;
-        f.checkpointed(r);
-    }
-    Checkpoint::ObjectRecord objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100) {
-        Checkpoint::ObjectRecord r;
-        r.bucket = p.catalog.index.bucketOf(keyOf(n));
-        r.tag = Index::TagOf(keyOf(n));
-        r.cluster = c;
-        r.place = 1024 / extentAlignment;
-        r.size = size;
-        return r;
-    }
-    void object(const uint64_t n, const ClusterNo c, const uint32_t size = 100) { f.checkpointed(objectRecord(n, c, size), false); }
-
-    /// a cluster on the device with one object in it
-    void found(const uint64_t n, const ClusterNo c, const Sequence s, const bool doubtful = false, const uint32_t size = 200,
-               const std::vector<PartReference> &parts = {}) {
-        Directory d;
-        d.header.number = c;
-        d.header.sequence = s;
-        d.header.end = 60000;
-        DirectoryEntry e;
-        e.key = keyOf(n);
-        e.offset = 2048;
-        e.size = size;
-        e.info.size = size;
-        e.parts = static_cast<uint32_t>(parts.size());
-        for (const auto &part: parts)
-            e.info.size += part.bytes;
-        d.entries.push_back(e);
-        d.parts = parts;
-        f.directory(c, d, doubtful);
-    }
-    void foundPart(const ClusterNo c, const Sequence s, const uint32_t bytes) {
-        Directory d;
-        d.header.kind = ClusterKind::part;
-        d.header.number = c;
-        d.header.sequence = s;
-        d.header.end = partPayloadAt + bytes;
-        f.directory(c, d, false);
-    }
-    void finish() {
-        f.joinParts();
-        f.unknownAreFree();
-        f.finish();
-        const auto &t = p.catalog.clusters;
-        EXPECT_EQ(t.inState(ClusterState::unknown), 0U);
-        EXPECT_EQ(t.inState(ClusterState::free), p.catalog.free.size());
-    }
-    /// the cluster where an object is, or noCluster
-    ClusterNo where(const uint64_t n) const {
-        const auto slot = p.catalog.index.find(keyOf(n));
-        return slot == noSlot ? noCluster : p.catalog.index[slot].cluster;
-    }
-
-    PartsDevice device;
-    Parts p{device};
-    RecoveryStats stats;
-    Findings f{p.shared, stats};
-    const uint32_t full = 65536 - partPayloadAt; ///< payload of a full part
-};
-
-} // namespace
 
 TEST_F(FindingsTest, takesTheCheckpointAsItIs) {
     table(3, ClusterState::packed, 10);
@@ -181,75 +76,6 @@ TEST_F(FindingsTest, higherSequenceNumbersWin) {
     EXPECT_EQ(p.catalog.objects(), 1U);
     EXPECT_EQ(p.catalog.clusters[10].state, ClusterState::free) << "nothing is left in it";
     EXPECT_EQ(p.catalog.liveBytes(), 200U);
-}
-
-TEST_F(FindingsTest, ofTwoCopiesTheNewerOneMustBeWhole) {
-    for (const uint64_t n: {1, 2, 3})
-        found(n, static_cast<ClusterNo>(10 + n), 100 + n);
-    table(3, ClusterState::packed, 50);
-    table(4, ClusterState::packed, 51);
-    object(1, 3);
-    object(2, 4);
-    removal(3, 50);
-    object(3, 3);
-    std::string image(60000, '\0');
-    ExtentHeader header;
-    header.size = 200;
-    header.sequence = 101;
-    header.key = keyOf(1);
-    sealExtent(&image[2048], header, p.shared.uuid, 11, 2048);
-    std::vector<ClusterNo> contested;
-    for (auto c = f.contested(); c != noCluster; c = f.contested()) {
-        ASSERT_LT(contested.size(), 3U) << "each is asked for once";
-        contested.push_back(c);
-        f.check(c, image.data()); // no bytes of cluster 12
-    }
-    std::sort(contested.begin(), contested.end());
-    EXPECT_EQ(contested, (std::vector<ClusterNo>{11, 12}));
-    finish();
-    EXPECT_EQ(where(1), 11U);
-    EXPECT_EQ(where(2), 4U);
-    EXPECT_EQ(where(3), 13U) << "the older one was deleted";
-    EXPECT_EQ(p.catalog.liveBytes(), 500U);
-}
-
-TEST_F(FindingsTest, copiesGiveWayOneByOne) {
-    found(1, 11, 101);
-    found(1, 12, 102);
-    found(1, 10, 100);
-    EXPECT_EQ(f.contested(), 12U);
-    f.check(12, nullptr);
-    EXPECT_EQ(where(1), 11U);
-    EXPECT_EQ(f.contested(), 11U);
-    f.check(11, nullptr);
-    EXPECT_EQ(where(1), 10U);
-    EXPECT_EQ(f.contested(), noCluster);
-    finish();
-    EXPECT_EQ(where(1), 10U);
-    EXPECT_EQ(p.catalog.clusters[12].state, ClusterState::free);
-}
-
-TEST_F(FindingsTest, copiesKeepTheirParts) {
-    foundPart(20, 90, full);
-    found(1, 10, 100, false, 200, {{20, full, 90}});
-    found(1, 11, 101, false, 200, {{20, full, 90}});
-    f.joinParts();
-    EXPECT_EQ(f.contested(), 11U);
-    f.check(11, nullptr);
-    finish();
-    EXPECT_EQ(where(1), 10U);
-    EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::part);
-    EXPECT_EQ(p.catalog.liveBytes(), 200U + full);
-}
-
-TEST_F(FindingsTest, whatIsDeletedMeanwhileIsNotContested) {
-    found(1, 10, 100);
-    found(1, 11, 101);
-    f.removedNow(keyOf(1));
-    p.catalog.erase(p.catalog.index.find(keyOf(1)));
-    EXPECT_EQ(f.contested(), noCluster);
-    finish();
-    EXPECT_EQ(where(1), noCluster);
 }
 
 TEST_F(FindingsTest, removalsEndAllVersionsUpToTheirs) {
@@ -407,6 +233,51 @@ TEST(Findings, holdsNoMoreThanFitsIntoACluster) {
     f.unknownAreFree();
     f.finish();
     EXPECT_NE(p.catalog.index.find(keyOf(0)), noSlot);
+}
+
+/// parts belong to one object only
+TEST_F(FindingsTest, partsHaveOneOwner) {
+    table(3, ClusterState::packed, 50);
+    tablePart(20, full, 21, uint64_t(500) + full + 700, 500);
+    tablePart(21, 700, noCluster);
+    for (const uint64_t n: {1, 2}) {
+        auto r = objectRecord(n, 3, 20);
+        r.place += static_cast<uint32_t>(1024 * n / extentAlignment);
+        r.packed = flagParted;
+        f.checkpointed(r, false);
+    }
+    found(9, 10, 105, false, 500, {{20, full, 0}, {21, 700, 0}});
+    finish();
+    EXPECT_EQ(where(1), 3U);
+    EXPECT_EQ(where(2), noCluster);
+    EXPECT_EQ(where(9), noCluster);
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(1))), 500U + full + 700);
+}
+
+TEST_F(FindingsTest, aDirectoryMustBeTheOneThatTheTableKnows) {
+    table(3, ClusterState::packed, 50);
+    table(4, ClusterState::packed, 51);
+    table(5, ClusterState::packed, 52);
+    table(6, ClusterState::bad, 0);
+    found(1, 3, 49);
+    foundPart(4, 51, full);
+    found(2, 5, 52);
+    found(3, 6, 53);
+    finish();
+    EXPECT_EQ(where(1), noCluster);
+    EXPECT_EQ(where(2), 5U);
+    EXPECT_EQ(where(3), noCluster);
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 0U);
+}
+
+/// a large object that is being stored has parts, and nobody to own them yet
+TEST_F(FindingsTest, partsThatAreWrittenMeanwhileStay) {
+    foundPart(20, 100, full);
+    foundPart(21, 101, full);
+    p.catalog.clusters[21].sequence = f.highest() + 1;
+    finish();
+    EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters[21].state, ClusterState::part);
 }
 
 /// a checkpoint of somebody who means harm

@@ -46,9 +46,11 @@ struct PartsDevice {
 
 /// The state that parts share, a journal and a checkpointer: one life of them.
 struct Parts {
-    explicit Parts(PartsDevice &d):
+    explicit Parts(PartsDevice &d): Parts(d, d.clock) {}
+    /// \param clock for the parts; the device has its own
+    Parts(PartsDevice &d, const Clock &clock):
         home(d),
-        shared(d.front(), d.clock, d.config, [this](LogLevel, const std::string &line) { log.push_back(line); }, d.superblock),
+        shared(d.front(), clock, d.config, [this](LogLevel, const std::string &line) { log.push_back(line); }, d.superblock),
         journal(shared),
         allocator(shared, journal),
         cache(d.front(), shared.catalog, shared.geometry, uint64_t(d.config.readCacheMb) << 20),

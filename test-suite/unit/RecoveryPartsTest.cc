@@ -90,6 +90,37 @@ TEST(Journal, waitsAsToldAndNoLonger) {
     EXPECT_EQ(journalOf(d, 0).size(), 8U);
 }
 
+/// what was evicted may be deleted afterwards, and we would not know of which cluster it was
+TEST(Journal, releasesSurviveAPowerCutInTime) {
+    PartsDevice d;
+    d.config.deleteTime = 10;
+    Parts p(d);
+    const auto flushed = [&] {
+        const auto before = d.device->requests(IoOp::flush);
+        for (int i = 0; i < 5; ++i) {
+            p.journal.poll();
+            p.step();
+        }
+        return d.device->requests(IoOp::flush) - before;
+    };
+    p.journal.release(3);
+    d.clock.advance(4000000);
+    p.journal.announce(4, 1); // takes the release along
+    EXPECT_EQ(flushed(), 0U);
+    EXPECT_EQ(journalOf(d, 0).size(), 2U);
+    d.clock.advance(4000000);
+    p.journal.release(5);
+    EXPECT_EQ(flushed(), 0U);
+    d.clock.advance(2000000);
+    EXPECT_EQ(flushed(), 1U) << "ten seconds after the first";
+    d.clock.advance(8000000);
+    EXPECT_EQ(flushed(), 1U) << "ten seconds after the second";
+    EXPECT_EQ(journalOf(d, 0).size(), 3U);
+    EXPECT_EQ(d.device->unflushedSectors(), 0U);
+    d.clock.advance(60000000);
+    EXPECT_EQ(flushed(), 0U) << "nothing is at risk";
+}
+
 TEST(Journal, triesAgainAfterErrors) {
     PartsDevice d;
     Parts p(d);

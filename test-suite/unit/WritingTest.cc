@@ -46,7 +46,7 @@ protected:
     Parts p{device};
     WriterGroup writers{p.shared, p.allocator, p.cache};
     Carrier carrier{p.shared, p.cache};
-    Evictor evictor{p.shared, p.allocator, p.cache, carrier};
+    Evictor evictor{p.shared, p.journal, p.allocator, p.cache, carrier};
 };
 
 } // namespace
@@ -277,7 +277,7 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         Parts q(d);
         q.allFree();
         Carrier carrierOfQ(q.shared, q.cache);
-        Evictor e(q.shared, q.allocator, q.cache, carrierOfQ);
+        Evictor e(q.shared, q.journal, q.allocator, q.cache, carrierOfQ);
         carrierOfQ.onComplete = [](StageNo) {};
         const auto count = q.catalog.clusters.count();
         for (ClusterNo c = 0; c < count; ++c)

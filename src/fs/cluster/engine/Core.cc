@@ -22,7 +22,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     writers(shared, allocator, cache),
     carrier(shared, cache),
     regrouper(shared, tracker, cache, carrier),
-    evictor(shared, allocator, cache, carrier),
+    evictor(shared, journal, allocator, cache, carrier),
     checkpointer(shared, journal, superblock),
     recovery(shared, journal, superblock),
     probe(shared)
@@ -179,13 +179,14 @@ ClusterFs::Status
 ClusterFs::Core::close(const unsigned maxMilliseconds)
 {
     const auto deadline = shared.clock.micros() + uint64_t(maxMilliseconds) * 1000;
+    const auto packedBy = deadline - uint64_t(maxMilliseconds) * 1000 / 4; // the checkpoint takes time, too
     if (!pollUntil([this] { return recovery.done(); }, deadline))
         return Status::aborted;
     const auto &staging = shared.catalog.staging;
     packer.packAll(true);
     const auto packed = pollUntil([&] {
         return staging.leastRecent() == noStage && packer.idle() && !writers.bytesInFlight;
-    }, deadline);
+    }, packedBy);
     closing_ = true;
     const auto quiet = pollUntil([this] { return !checkpointer.running() || (checkpointer.poll(), false); }, deadline);
     if (!quiet || shared.health.level != Health::Level::good)

@@ -202,7 +202,7 @@ ClusterFs::Checkpointer::addBucket(Checkpoint::Chunk &chunk, const uint32_t buck
         if (chunk.objectRecords.size() >= most)
             return false;
         const auto &r = index[slot];
-        if (!r.staged() && !r.dead())
+        if (!r.staged())
             addObject(chunk, bucket, slot, r);
     }
     return true;
@@ -230,8 +230,8 @@ ClusterFs::Checkpointer::writeCarried()
         step_ = Step::end;
     if (!chunk.objectRecords.empty())
         write(chunk);
-    else if (step_ == Step::end)
-        next();
+    else
+        next(); // an empty chunk means that there are no more
 }
 
 void

@@ -57,8 +57,12 @@ ClusterFs::Journal::add(const JournalRecord &record)
         overflowed_ = true;
         return;
     }
+    const auto now = shared_.clock.micros();
     if (pending_.empty())
-        oldest_ = shared_.clock.micros();
+        oldest_ = now;
+    pendingRemovals_ += record.kind == JournalRecord::Kind::removal;
+    if (record.kind == JournalRecord::Kind::release && !pendingReleases_++)
+        releasePending_ = now;
     pending_.push_back(record);
 }
 
@@ -69,7 +73,6 @@ ClusterFs::Journal::removal(const Key &key, const Sequence sequence)
     record.kind = JournalRecord::Kind::removal;
     record.key = key;
     record.sequence = sequence;
-    ++pendingRemovals_;
     ++shared_.counters.journalDeletes;
     add(record);
 }
@@ -102,14 +105,25 @@ ClusterFs::Journal::due() const
         return false;
     if (hurry_ || waited_ || pendingRemovals_ >= shared_.config.deleteCount)
         return true;
-    return shared_.clock.micros() - oldest_ >= uint64_t(shared_.config.deleteTime) * 1000000;
+    return overdue(oldest_) || overdue(releasePending_);
+}
+
+/// \param since Clock::micros(); 0 is never overdue
+bool
+ClusterFs::Journal::overdue(const uint64_t since) const
+{
+    return since && shared_.clock.micros() - since >= uint64_t(shared_.config.deleteTime) * 1000000;
 }
 
 void
 ClusterFs::Journal::poll()
 {
-    if (!busy_ && shared_.health.level == Health::Level::good && due())
-        write();
+    if (!busy_ && shared_.health.level == Health::Level::good) {
+        if (due())
+            write();
+        else if (overdue(releaseAtRisk_))
+            flush();
+    }
     if (pending_.empty())
         hurry_ = false;
 }
@@ -147,31 +161,43 @@ ClusterFs::Journal::write()
     io.buffer = buffer->data();
     const auto upTo = issued_ - (pending_.size() - taken);
     const auto alive = shared_.alive;
-    const auto position = nextBlock_;
     const auto region = checkpoint_;
-    const auto flush = removals || hurry_;
-    io.done = [this, alive, buffer, upTo, taken, count, position, region, flush](const Status status) {
+    const auto flushNow = removals || hurry_;
+    io.done = [this, alive, buffer, upTo, taken, count, region, flushNow](const Status status) {
         if (!*alive)
             return;
         if (status == Status::ok) {
-            for (size_t i = 0; i < taken; ++i) {
-                if (pending_.front().kind == JournalRecord::Kind::removal)
-                    --pendingRemovals_;
-                pending_.pop_front();
-            }
-            if (region == checkpoint_ && position == nextBlock_)
+            takeWritten(taken);
+            if (region == checkpoint_) // else the next block is the first one of another region
                 nextBlock_ += count;
             shared_.counters.journalBlocks += count;
         }
-        wrote(status, upTo, flush);
+        wrote(status, upTo, flushNow);
     };
     busy_ = true;
     waited_ = false;
     shared_.device.submit(std::move(io));
 }
 
+/// the first records that were pending are on the device
 void
-ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flush)
+ClusterFs::Journal::takeWritten(const size_t records)
+{
+    const auto releases = pendingReleases_;
+    for (size_t i = 0; i < records; ++i) {
+        const auto kind = pending_.front().kind;
+        pendingRemovals_ -= kind == JournalRecord::Kind::removal;
+        pendingReleases_ -= kind == JournalRecord::Kind::release;
+        pending_.pop_front();
+    }
+    if (pendingReleases_ < releases && !releaseAtRisk_)
+        releaseAtRisk_ = releasePending_;
+    if (!pendingReleases_)
+        releasePending_ = 0;
+}
+
+void
+ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flushNow)
 {
     busy_ = false;
     shared_.health.writeDone(status, shared_.log);
@@ -184,16 +210,24 @@ ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flu
     written_ = upTo;
     if (!pending_.empty())
         oldest_ = shared_.clock.micros();
-    if (!flush)
-        return;
+    if (flushNow)
+        flush();
+}
+
+void
+ClusterFs::Journal::flush()
+{
     Io io;
     io.op = IoOp::flush;
     io.ioClass = IoClass::background;
     const auto alive = shared_.alive;
     busy_ = true;
-    io.done = [this, alive](Status) {
-        if (*alive)
-            busy_ = false;
+    releaseAtRisk_ = 0; // what is written is covered; a flush that fails is not repeated
+    io.done = [this, alive](const Status status) {
+        if (!*alive)
+            return;
+        busy_ = false;
+        shared_.health.writeDone(status, shared_.log);
     };
     shared_.device.submit(std::move(io));
 }

@@ -32,6 +32,8 @@ public:
     void resume(uint64_t checkpoint, uint32_t block);
 
     void removal(const Key &, Sequence);
+    /// Objects are gone with it that might be deleted then: we could not say of which
+    /// cluster they were. So it must survive a power cut as soon as a removal must.
     void release(ClusterNo);
     /// \returns what written() reaches once the announcement is on the device
     Ticket announce(ClusterNo, Sequence);
@@ -57,13 +59,19 @@ public:
 private:
     void add(const JournalRecord &);
     bool due() const;
+    bool overdue(uint64_t since) const;
     void write();
-    void wrote(Status, Ticket upTo, bool flush);
+    void flush();
+    void takeWritten(size_t records);
+    void wrote(Status, Ticket upTo, bool flushNow);
     uint32_t blocks() const;
 
     Shared &shared_;
     std::deque<JournalRecord> pending_;
     uint64_t pendingRemovals_ = 0;
+    uint64_t pendingReleases_ = 0;
+    uint64_t releasePending_ = 0; ///< Clock::micros() of a release at least as old as any that is pending, 0 = none
+    uint64_t releaseAtRisk_ = 0; ///< the same of those that are written, and not flushed
     uint64_t oldest_ = 0; ///< Clock::micros() when the oldest pending record came
     uint64_t checkpoint_ = ~uint64_t(0); ///< none yet
     uint32_t nextBlock_ = 0;

@@ -47,7 +47,6 @@ private:
     void read(uint64_t offset, uint32_t size, std::function<void(Status, const BufferPointer &)>);
 
     void readJournal();
-    void journalArrived(Status, const BufferPointer &);
     void nextJournal();
 
     void readChunks();

@@ -38,6 +38,15 @@ ClusterFs::Carrier::evicting() const
     return static_cast<size_t>(std::count_if(held_.begin(), held_.end(), [](const Held &h) { return h.evict; }));
 }
 
+bool
+ClusterFs::Carrier::waitsForPacking() const
+{
+    // with none of its objects staged, a cluster is being read or waits for a flush
+    return !held_.empty() && std::all_of(held_.begin(), held_.end(), [this](const Held &h) {
+        return shared_.catalog.clusters[h.cluster].carried > 1;
+    });
+}
+
 uint64_t
 ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std::vector<Wanted> &list)
 {

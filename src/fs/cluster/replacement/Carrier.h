@@ -38,6 +38,7 @@ public:
     bool full() const { return evicting() >= evictingMost; } ///< no more should be evicted by way of us
     size_t held() const { return held_.size(); }
     size_t evicting() const; ///< held clusters that are to go
+    bool waitsForPacking() const; ///< all held clusters do, and some are held
 
     std::function<void(StageNo)> onComplete; ///< an object was staged again
     std::function<void(ClusterNo)> onEmptied; ///< nothing that was wanted remains in a cluster that is to go

@@ -23,8 +23,9 @@ constexpr uint32_t carryAge = 48; ///< heat ticks (of 64 in one turn of the devi
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Evictor::Evictor(Shared &shared, Allocator &allocator, ReadCache &cache, Carrier &carrier):
+ClusterFs::Evictor::Evictor(Shared &shared, Journal &journal, Allocator &allocator, ReadCache &cache, Carrier &carrier):
     shared_(shared),
+    journal_(journal),
     allocator_(allocator),
     cache_(cache),
     carrier_(carrier)
@@ -106,11 +107,40 @@ ClusterFs::Evictor::dropStaged()
         const auto &staged = catalog.staging[s];
         if (staged.firstPart == noCluster || staged.record == noSlot)
             continue;
-        ++shared_.counters.evictedObjects;
-        catalog.erase(staged.record);
+        drop(s);
         return true;
     }
+    dropCarried();
     return false;
+}
+
+/// All clusters but those that objects are carried from are parts of large objects,
+/// and what is carried finds no cluster to go to. One of them has to let its objects go.
+void
+ClusterFs::Evictor::dropCarried()
+{
+    auto &catalog = shared_.catalog;
+    if (catalog.clusters.inState(ClusterState::writing) || !carrier_.waitsForPacking())
+        return;
+    auto origin = noCluster;
+    for (auto s = catalog.staging.leastRecent(), next = s; s != noStage; s = next) {
+        const auto &staged = catalog.staging[s];
+        next = catalog.staging.moreRecent(s); // before it is dropped
+        if (staged.origin == noCluster || staged.record == noSlot || (origin != noCluster && staged.origin != origin))
+            continue;
+        origin = staged.origin;
+        drop(s);
+    }
+}
+
+void
+ClusterFs::Evictor::drop(const StageNo s)
+{
+    const auto &staged = shared_.catalog.staging[s];
+    if (staged.origin != noCluster) // a crash would find it there
+        journal_.removal(staged.key, shared_.sequence);
+    ++shared_.counters.evictedObjects;
+    shared_.catalog.erase(staged.record);
 }
 
 ClusterFs::ClusterNo

@@ -20,7 +20,7 @@ namespace ClusterFs {
 class Evictor
 {
 public:
-    Evictor(Shared &, Allocator &, ReadCache &, Carrier &);
+    Evictor(Shared &, Journal &, Allocator &, ReadCache &, Carrier &);
 
     /// makes room when there is little, applies lifetimes
     void poll();
@@ -44,6 +44,8 @@ private:
     bool isShort() const;
     ClusterNo victim();
     bool dropStaged();
+    void dropCarried();
+    void drop(StageNo);
     ClusterNo sparse();
     ClusterNo leastValuable();
     uint64_t valueOf(ClusterNo) const;
@@ -57,6 +59,7 @@ private:
     void sweepCluster(ClusterNo);
 
     Shared &shared_;
+    Journal &journal_;
     Allocator &allocator_;
     ReadCache &cache_;
     Carrier &carrier_;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the tests of merging share: a start that is told what it finds. */
+
+#ifndef SQUID_TEST_SUITE_UNIT_FINDINGSSUPPORT_H
+#define SQUID_TEST_SUITE_UNIT_FINDINGSSUPPORT_H
+
+#include "PartsSupport.h"
+
+namespace ClusterFs {
+namespace Testing {
+
+class FindingsTest : public ::testing::Test
+{
+protected:
+    FindingsTest() { p.catalog.holdEmpty = true; }
+
+    void announce(const ClusterNo c, const Sequence after) {
+        JournalRecord r;
+        r.kind = JournalRecord::Kind::announce;
+        r.cluster = c;
+        r.sequence = after;
+        f.journal(r);
+    }
+    void release(const ClusterNo c) {
+        JournalRecord r;
+        r.kind = JournalRecord::Kind::release;
+        r.cluster = c;
+        f.journal(r);
+    }
+    void removal(const uint64_t n, const Sequence upTo) {
+        JournalRecord r;
+        r.key = keyOf(n);
+        r.sequence = upTo;
+        f.journal(r);
+    }
+    void table(const ClusterNo c, const ClusterState state, const Sequence s, const uint32_t end = 65536) {
+        Checkpoint::ClusterRecord r;
+        r.number = c;
+        r.state = static_cast<uint8_t>(state);
+        r.sequence = s;
+        r.end = end;
+        f.checkpointed(r);
+    }
+    void tablePart(const ClusterNo c, const uint32_t bytes, const ClusterNo next, const uint64_t total = 0, const uint32_t head = 0) {
+        Checkpoint::ClusterRecord r;
+        r.number = c;
+        r.state = static_cast<uint8_t>(ClusterState::part);
+        r.end = partPayloadAt + bytes;
+        r.nextPart = next;
+        r.total = total;
+        r.headBytes = head;
+        f.checkpointed(r);
+    }
+    Checkpoint::ObjectRecord objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100) {
+        Checkpoint::ObjectRecord r;
+        r.bucket = p.catalog.index.bucketOf(keyOf(n));
+        r.tag = Index::TagOf(keyOf(n));
+        r.cluster = c;
+        r.place = 1024 / extentAlignment;
+        r.size = size;
+        return r;
+    }
+    void object(const uint64_t n, const ClusterNo c, const uint32_t size = 100) { f.checkpointed(objectRecord(n, c, size), false); }
+
+    /// a cluster on the device with one object in it
+    void found(const uint64_t n, const ClusterNo c, const Sequence s, const bool doubtful = false, const uint32_t size = 200,
+               const std::vector<PartReference> &parts = {}) {
+        Directory d;
+        d.header.number = c;
+        d.header.sequence = s;
+        d.header.end = 60000;
+        DirectoryEntry e;
+        e.key = keyOf(n);
+        e.offset = 2048;
+        e.size = size;
+        e.info.size = size;
+        e.parts = static_cast<uint32_t>(parts.size());
+        for (const auto &part: parts)
+            e.info.size += part.bytes;
+        d.entries.push_back(e);
+        d.parts = parts;
+        f.directory(c, d, doubtful);
+    }
+    void foundPart(const ClusterNo c, const Sequence s, const uint32_t bytes) {
+        Directory d;
+        d.header.kind = ClusterKind::part;
+        d.header.number = c;
+        d.header.sequence = s;
+        d.header.end = partPayloadAt + bytes;
+        f.directory(c, d, false);
+    }
+    void finish() {
+        f.joinParts();
+        f.unknownAreFree();
+        f.finish();
+        const auto &t = p.catalog.clusters;
+        EXPECT_EQ(t.inState(ClusterState::unknown), 0U);
+        EXPECT_EQ(t.inState(ClusterState::free), p.catalog.free.size());
+    }
+    /// the cluster where an object is, or noCluster
+    ClusterNo where(const uint64_t n) const {
+        const auto slot = p.catalog.index.find(keyOf(n));
+        return slot == noSlot ? noCluster : p.catalog.index[slot].cluster;
+    }
+
+    PartsDevice device;
+    Parts p{device};
+    RecoveryStats stats;
+    Findings f{p.shared, stats};
+    const uint32_t full = 65536 - partPayloadAt; ///< payload of a full part
+};
+
+} // namespace Testing
+} // namespace ClusterFs
+
+#endif

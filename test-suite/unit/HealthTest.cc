@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* When a device that fails is given up. */
+
+#include "fs/cluster/index/Shared.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+using namespace ClusterFs;
+
+TEST(Health, aBadPlaceIsNotADeadDisk) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    Health health;
+    const auto fail = [&](const unsigned reads) {
+        for (unsigned i = 0; i < reads; ++i)
+            health.readDone(Status::ioError);
+    };
+    fail(Health::readErrorsTolerated - 1);
+    health.readDone(Status::ok);
+    fail(Health::readErrorsTolerated - 1);
+    EXPECT_FALSE(health.suspect) << "one that worked in between";
+    for (int i = 0; i < 3; ++i) {
+        fail(Health::readErrorsTolerated);
+        EXPECT_TRUE(health.suspect);
+        EXPECT_EQ(health.level, Health::Level::good);
+        health.probed(true, log);
+        EXPECT_FALSE(health.suspect);
+        EXPECT_EQ(health.level, Health::Level::good);
+    }
+    EXPECT_EQ(said.size(), 1U) << "once is enough";
+    fail(Health::readErrorsTolerated);
+    health.probed(false, log);
+    EXPECT_EQ(health.level, Health::Level::gone);
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_NE(said.back().find("out of service"), std::string::npos) << said.back();
+    fail(Health::readErrorsTolerated);
+    EXPECT_FALSE(health.suspect) << "nothing is left to be found out";
+}
+
+TEST(Health, aBadPlaceForWritesIsNotABadDisk) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    Health health;
+    const auto fail = [&](const unsigned writes) {
+        for (unsigned i = 0; i < writes; ++i)
+            health.writeDone(Status::ioError, log);
+    };
+    fail(Health::writeErrorsTolerated - 1);
+    health.writeDone(Status::ok, log);
+    fail(Health::writeErrorsTolerated - 1);
+    EXPECT_FALSE(health.writesSuspect) << "one that worked in between";
+    fail(1);
+    EXPECT_TRUE(health.writesSuspect);
+    health.writeProbed(true, log);
+    EXPECT_FALSE(health.writesSuspect);
+    fail(Health::writeErrorsTolerated);
+    EXPECT_TRUE(health.writesSuspect) << "asked again";
+    health.writeProbed(true, log);
+    EXPECT_EQ(health.level, Health::Level::good);
+    EXPECT_EQ(said.size(), 1U) << "once is enough";
+    fail(Health::writeErrorsMost - 2 * Health::writeErrorsTolerated - 1);
+    EXPECT_EQ(health.level, Health::Level::good);
+    fail(1);
+    EXPECT_EQ(health.level, Health::Level::noWrites) << "no cluster takes anything, whatever that block says";
+    EXPECT_EQ(said.size(), 2U);
+    health.writeProbed(false, log);
+    EXPECT_EQ(said.size(), 2U) << "known already";
+}
+
+TEST(Health, aDiskThatTakesNoWritesIsAskedWhetherItCanBeRead) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    for (const bool answers: {true, false}) {
+        Health health;
+        said.clear();
+        for (unsigned i = 0; i < Health::writeErrorsTolerated; ++i)
+            health.writeDone(Status::ioError, log);
+        EXPECT_EQ(health.level, Health::Level::good);
+        health.writeProbed(false, log);
+        EXPECT_EQ(health.level, Health::Level::noWrites);
+        EXPECT_TRUE(health.suspect);
+        health.probed(answers, log);
+        EXPECT_FALSE(health.suspect);
+        EXPECT_EQ(health.level, answers ? Health::Level::noWrites : Health::Level::gone);
+        EXPECT_EQ(said.size(), answers ? 1U : 2U) << "no read has failed: not a word of bad places";
+    }
+}

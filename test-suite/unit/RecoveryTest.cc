@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Starts from regions that were made by hand, or that come late. */
+
+#include "PartsSupport.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+/// time that passes while one looks at it
+class HastyClock : public Clock
+{
+public:
+    explicit HastyClock(const uint64_t step): step_(step) {}
+    uint64_t micros() const override { return now_ += step_; }
+    int64_t wallSeconds() const override { return 1700000000; }
+
+private:
+    const uint64_t step_; ///< microseconds a look
+    mutable uint64_t now_ = 0;
+};
+
+/// a block of one removal
+void
+putBlock(PartsDevice &d, const uint32_t at, const uint64_t checkpoint, const uint32_t index, const uint32_t run)
+{
+    JournalBlock block;
+    block.checkpoint = checkpoint;
+    block.index = index;
+    block.run = run;
+    JournalRecord record;
+    record.key = keyOf(index);
+    record.sequence = 1 + index;
+    block.records.push_back(record);
+    const auto &g = d.superblock.geometry;
+    block.encode(d.media.data() + g.journalStart[checkpoint % 2] + uint64_t(at) * journalBlockBytes, d.superblock.uuid);
+}
+
+char *
+chunkAt(PartsDevice &d, const uint32_t index)
+{
+    const auto &g = d.superblock.geometry;
+    return d.media.data() + g.checkpointStart[d.superblock.checkpoint % 2] + uint64_t(index) * checkpointChunkBytes;
+}
+
+/// a checkpoint of some chunks of objects, the nth of them in the nth cluster
+void
+writeLargeCheckpoint(PartsDevice &d, const uint64_t objects)
+{
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < objects; ++n)
+        p.placed(n, static_cast<ClusterNo>(n % 64), 1024 + static_cast<uint32_t>(n / 64) * 64, 8);
+    ASSERT_TRUE(p.runCheckpoint());
+}
+
+/// writes a cluster of one object, as another one would
+void
+putCluster(PartsDevice &d, const ClusterNo c, const uint64_t n, const Sequence sequence)
+{
+    Directory front;
+    DirectoryEntry e;
+    e.key = keyOf(n);
+    e.offset = 1024;
+    e.size = 300;
+    e.info.size = 300;
+    front.entries.push_back(e);
+    front.header.number = c;
+    front.header.uuid = d.superblock.uuid;
+    front.header.sequence = sequence;
+    front.header.end = 1024 + Catalog::ExtentBytes(300);
+    front.encode(d.media.data() + d.superblock.geometry.clusterOffset(c), 1024);
+}
+
+} // namespace
+
+TEST(Recovery, readsAJournalThatFillsItsRegion) {
+    PartsDevice d;
+    const auto blocks = static_cast<uint32_t>(d.superblock.geometry.journalBytes / journalBlockBytes);
+    for (uint32_t i = 0; i < blocks; ++i)
+        putBlock(d, i, 0, i, 1);
+    Parts p(d);
+    ASSERT_TRUE(p.recover());
+    EXPECT_EQ(p.recovery->stats().deletes, blocks);
+    EXPECT_EQ(p.journal.used(), 1.0) << "what comes now must wait for the other region";
+}
+
+TEST(Recovery, leftoversEndTheJournal) {
+    const struct { const char *what; uint64_t checkpoint; uint32_t index; uint32_t run; bool counts; } cases[] = {
+        {"goes on", 2, 1, 6, true},
+        {"of an older run", 2, 1, 4, false},
+        {"of another place", 2, 2, 5, false},
+        {"of an older checkpoint", 0, 1, 5, false},
+    };
+    for (const auto &c: cases) {
+        PartsDevice d;
+        d.superblock.checkpoint = 2;
+        putBlock(d, 0, 2, 0, 5);
+        putBlock(d, 1, c.checkpoint, c.index, c.run);
+        Parts p(d);
+        ASSERT_TRUE(p.recover());
+        EXPECT_EQ(p.recovery->stats().deletes, c.counts ? 2U : 1U) << c.what;
+    }
+}
+
+/// a write of a checkpoint that was lost or landed elsewhere leaves a chunk that is whole, and wrong
+TEST(Recovery, chunksMustBeInTheirPlace) {
+    const struct { const char *what; std::function<void(Checkpoint::Chunk &)> change; } cases[] = {
+        {"another place", [](Checkpoint::Chunk &c) { ++c.index; }},
+        {"an older checkpoint", [](Checkpoint::Chunk &c) { --c.checkpoint; }},
+        {"fewer objects than the end says", [](Checkpoint::Chunk &c) { c.objectRecords.pop_back(); }},
+    };
+    for (const auto &c: cases) {
+        PartsDevice d;
+        ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
+        Checkpoint::Chunk chunk;
+        ASSERT_EQ(Checkpoint::Decode(chunkAt(d, 1), chunk, d.superblock.uuid), Status::ok);
+        ASSERT_EQ(chunk.kind, Checkpoint::objects);
+        c.change(chunk);
+        Checkpoint::Encode(chunkAt(d, 1), chunk, d.superblock.uuid);
+        Parts p(d);
+        ASSERT_TRUE(p.recover());
+        EXPECT_TRUE(p.recovery->stats().scanned) << c.what;
+        EXPECT_EQ(p.log.size(), 1U) << c.what;
+    }
+}
+
+TEST(Recovery, aRegionFullOfChunksHasNoEnd) {
+    PartsDevice d;
+    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
+    Checkpoint::Chunk chunk;
+    chunk.checkpoint = d.superblock.checkpoint;
+    chunk.kind = Checkpoint::objects;
+    for (; chunk.index < d.superblock.geometry.checkpointBytes / checkpointChunkBytes; ++chunk.index) {
+        if (chunk.index > 0) // the cluster table stays
+            Checkpoint::Encode(chunkAt(d, chunk.index), chunk, d.superblock.uuid);
+    }
+    Parts p(d);
+    ASSERT_TRUE(p.recover());
+    EXPECT_TRUE(p.recovery->stats().scanned);
+}
+
+/// requests come between the chunks of a large index: a turn takes no longer than it may
+TEST(Recovery, takesAFewChunksATurn) {
+    PartsDevice d(160 * MB); // a region of more chunks than are read ahead
+    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 30000));
+    d.device->setDelay(1000, 1000);
+    const HastyClock hasty(6000); // a look takes longer than a turn may
+    Parts p(d, hasty);
+    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
+    p.recovery->start();
+    const auto aChunk = 0.8 * checkpointChunkBytes / static_cast<double>(d.superblock.geometry.checkpointBytes);
+    auto before = p.recovery->progress();
+    EXPECT_EQ(before, 0.0);
+    unsigned turns = 0;
+    ASSERT_TRUE(p.until([&] {
+        p.recovery->poll();
+        const auto now = p.recovery->progress();
+        if (before >= 0.2 && now > before && now < 1) {
+            ++turns;
+            EXPECT_LT(now - before, 1.5 * aChunk);
+        }
+        EXPECT_GE(now, before);
+        before = now;
+        return p.recovery->done();
+    }));
+    EXPECT_EQ(before, 1.0);
+    EXPECT_GE(turns, 3U);
+    EXPECT_FALSE(p.recovery->stats().scanned);
+    EXPECT_EQ(p.catalog.objects(), 30000U);
+}
+
+TEST(Recovery, saysHowFarAScanIs) {
+    PartsDevice d;
+    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
+    chunkAt(d, 1)[200] ^= 1;
+    d.device->setDelay(100, 5000);
+    Parts p(d);
+    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
+    p.recovery->start();
+    double before = 0;
+    unsigned moved = 0;
+    ASSERT_TRUE(p.until([&] {
+        p.recovery->poll();
+        if (p.recovery->scanning()) {
+            const auto now = p.recovery->progress();
+            EXPECT_GE(now, before);
+            EXPECT_LE(now, 1.0);
+            moved += now > before;
+            before = now;
+        }
+        return p.recovery->done();
+    }));
+    EXPECT_GT(moved, 10U);
+    EXPECT_EQ(p.recovery->progress(), 1.0);
+}
+
+/// the reads of a scan may come back with what was written after they were sent
+TEST(Recovery, aScanLeavesNewerClustersAlone) {
+    PartsDevice d;
+    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
+    chunkAt(d, 0)[200] ^= 1; // no table: all clusters are unknown
+    putCluster(d, 70, 7000, 5);
+    d.device->setDelay(2000, 2000);
+    Parts p(d);
+    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
+    p.recovery->start();
+    ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->scanning(); }));
+    putCluster(d, 71, 7001, p.shared.sequence + 1);
+    ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->done(); }));
+    EXPECT_NE(p.catalog.index.find(keyOf(7000)), noSlot);
+    EXPECT_EQ(p.catalog.index.find(keyOf(7001)), noSlot) << "whoever writes it adds it, too";
+}
+
+/// An object of which two copies are found: the newer one's cluster is read, and the start says how far it is.
+TEST(Recovery, waitsForTheCopiesThatItChecks) {
+    PartsDevice d;
+    {
+        Parts p(d);
+        p.allFree();
+        for (uint64_t n = 0; n < 10; ++n)
+            p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 512, 8);
+        ASSERT_TRUE(p.runCheckpoint());
+        p.journal.announce(2, p.shared.sequence);
+        putCluster(d, 2, 3, p.shared.sequence + 1); // without the bytes of the object
+        ASSERT_TRUE(p.writeJournal());
+    }
+    d.device->setDelay(1000, 1000);
+    Parts p(d);
+    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
+    p.recovery->start();
+    bool waited = false;
+    ASSERT_TRUE(p.until([&] {
+        p.recovery->poll();
+        waited = waited || (!p.recovery->done() && p.recovery->progress() == 1.0);
+        return p.recovery->done();
+    }));
+    EXPECT_TRUE(waited);
+    const auto slot = p.catalog.index.find(keyOf(3));
+    ASSERT_NE(slot, noSlot);
+    EXPECT_EQ(p.catalog.index[slot].cluster, 1U) << "the newer copy is torn";
+    EXPECT_EQ(p.catalog.objects(), 10U);
+}
+
+TEST(Recovery, readsDirectoriesThatAreLongerThanItsFirstRead) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto &g = t.geometry();
+    constexpr uint64_t objects = 500;
+    for (uint64_t n = 0; n < objects; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n % 3)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    const auto *const first = t.media.data() + g.clusterOffset(0);
+    ClusterHeader header;
+    ASSERT_TRUE(Directory::Peek(first, 4096, header));
+    ASSERT_GT(header.directoryBytes(), 16384U);
+    const std::string image(first, g.clusterBytes);
+    const auto clusterStart = g.clusterOffset(0);
+    t.crash();
+    const std::string disk(t.media.data(), t.media.size());
+    const auto startsWith = [&](const std::string &bytes) {
+        t.crash();
+        memcpy(t.media.data(), disk.data(), disk.size());
+        memcpy(t.media.data() + clusterStart, bytes.data(), bytes.size());
+        t.reopen();
+        uint64_t found = 0;
+        for (uint64_t n = 0; n < objects; ++n)
+            found += t.has(keyOf(n), bytesOf(n, 1 + n % 3));
+        return found;
+    };
+    EXPECT_EQ(startsWith(image), objects);
+    auto foreign = image;
+    foreign[16] ^= 1; // another device's
+    EXPECT_EQ(startsWith(foreign), 0U);
+    auto larger = image;
+    ByteWriter(&larger[48], 4).u32(0x7fffffff);
+    EXPECT_EQ(startsWith(larger), 0U) << "a directory larger than its cluster";
+    auto torn = image;
+    torn[17000] ^= 1;
+    EXPECT_EQ(startsWith(torn), 0U);
+}
