@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says which lines and branches of the engine the tests reach: the unit tests, the tool's tests and the simulation, in
-a copy of the tree compiled for it. Branches that only exceptions take, and assertions, are not counted."""
+a copy of the tree compiled for it. Branches that only exceptions take, and assertions, are not counted, nor are those
+that the file `exceptions` names with a reason."""
 
 import argparse
 import collections
@@ -16,6 +17,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = "src/fs/cluster/"
 LEFT_OUT = shutil.ignore_patterns(".git", "build", "*.o", "*.a", "*.log", "*.trs", "__pycache__")
 PROGRAMS = ("unit-tests", "simulate", "clusterfs", "clusterfs-fill")
+EXCEPTIONS = pathlib.Path(__file__).with_name("exceptions")
 LIMIT = 3600  # seconds for one step
 
 
@@ -50,6 +52,43 @@ def report(tree):
     return json.loads((tree / "coverage.json").read_text())["files"]
 
 
+def missing(line):
+    """(whether it is never reached, its branches that are never taken)"""
+    never = line["count"] == 0 and not line.get("gcovr/noncode")
+    return never, sum(branch["count"] == 0 for branch in line.get("branches", ()))
+
+
+def excused():
+    """{(file, text of the line): branches}, from lines `file|branches|text of the line|why they cannot be taken`."""
+    found = {}
+    for number, text in enumerate(EXCEPTIONS.read_text().splitlines(), 1):
+        if not text or text.startswith("#"):
+            continue
+        fields = text.split("|", 2)
+        source, bar, reason = fields[-1].rpartition("|")
+        if len(fields) != 3 or not bar or not fields[1].isdigit() or not source or not reason:
+            sys.exit(f"{EXCEPTIONS}:{number}: not `file|branches|text of the line|reason`: {text}")
+        found[ENGINE + fields[0], source] = int(fields[1])
+    return found
+
+
+def leave_out(files, exceptions):
+    """Takes what is excused out of the files' lines. An exception for a line that has more missing than it names, or
+    nothing, is of no use, and said."""
+    unused = set(exceptions)
+    for file in files:
+        source = (TOP / file["file"]).read_text().splitlines()
+        for line in file["lines"]:
+            where = (file["file"], source[line["line_number"] - 1].strip())
+            never, branches = missing(line)
+            if (never or branches) and where in exceptions and branches <= exceptions[where]:
+                unused.discard(where)
+                line["branches"] = [branch for branch in line.get("branches", ()) if branch["count"]]
+                line["gcovr/noncode"] = never
+    for name, text in sorted(unused):
+        print(f"exception of no use: {name}: {text}")
+
+
 def count(file):
     """(lines, reached lines, branches, taken branches)"""
     lines = [line for line in file["lines"] if not line.get("gcovr/noncode")]
@@ -72,15 +111,15 @@ def show_missing(files, word):
     for file in files:
         source = (TOP / file["file"]).read_text().splitlines() if word in file["file"] else []
         for line in file["lines"] if source else ():
-            branches = line.get("branches", ())
-            never = sum(branch["count"] == 0 for branch in branches)
-            if never or (line["count"] == 0 and not line.get("gcovr/noncode")):
-                what = f"{never} of {len(branches)}" if branches else "line"
+            never, branches = missing(line)
+            if never or branches:
+                what = f"{branches} of {len(line['branches'])}" if branches else "line"
                 print(f"{file['file']}:{line['line_number']}: {what}: {source[line['line_number'] - 1].strip()}")
 
 
 def main():
     args = arguments()
+    exceptions = excused()
     if not shutil.which("gcovr"):
         sys.exit("gcovr is not installed (Debian package gcovr)")
     with tempfile.TemporaryDirectory(prefix="coverage-") as folder:
@@ -93,6 +132,7 @@ def main():
             files = report(tree)
         except subprocess.CalledProcessError as error:
             sys.exit(f"{' '.join(error.cmd)} ended with {error.returncode}:\n{error.stdout[-4000:]}")
+    leave_out(files, exceptions)
     if args.list is not None:
         show_missing(files, args.list)
     show(files)

@@ -78,13 +78,12 @@ TEST(Checkpointer, triesAgainAfterAWhileWhenTheJournalFillsUp) {
     d.device->script(IoOp::write, d.device->requests(IoOp::write) + 1, Fault::error);
     EXPECT_EQ(turns(p), 0U);
     EXPECT_TRUE(p.checkpointer.lastFailed());
+    ASSERT_NO_FATAL_FAILURE(fillHalfOf(p.journal, p)); // the failed one has moved the journal on
     const auto writes = d.device->requests(IoOp::write);
     EXPECT_EQ(turns(p), 0U);
     EXPECT_EQ(d.device->requests(IoOp::write), writes) << "not at once";
-    p.journal.follow(d.superblock.checkpoint); // what follow() is told again changes nothing
     d.clock.advance(10000000);
-    ASSERT_NO_FATAL_FAILURE(fillHalfOf(p.journal, p)); // the failed one has moved the journal on
-    EXPECT_EQ(turns(p), 1U);
+    EXPECT_EQ(turns(p), 2U) << "the journal of the first one is half full";
     EXPECT_FALSE(p.checkpointer.lastFailed());
 }
 

@@ -153,6 +153,15 @@ TEST(ClusterFormat, refusesImplausibleDirectories) {
     }
 }
 
+/// a reader may have more bytes in hand than a cluster has
+TEST(ClusterFormat, refusesADirectoryLargerThanItsCluster) {
+    auto d = sample();
+    const auto bytes = encoded(d);
+    Directory read;
+    EXPECT_EQ(read.decode(bytes.data(), bytes.size(), number, uuidOf(0x10), d.header.end), Status::ok);
+    EXPECT_EQ(read.decode(bytes.data(), bytes.size(), number, uuidOf(0x10), 128), Status::corrupt);
+}
+
 TEST(ClusterFormat, survivesHostileContents) {
     std::mt19937_64 random(3);
     const auto good = encoded(sample());

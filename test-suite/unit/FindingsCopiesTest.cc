@@ -116,3 +116,30 @@ TEST_F(FindingsTest, copiesInClustersOutOfUseStayAway) {
     finish();
     EXPECT_EQ(where(1), noCluster);
 }
+
+/// the caller may delete an object while its cluster is being read
+TEST_F(FindingsTest, copiesMayGoWhileTheyAreChecked) {
+    for (const uint64_t n: {1, 2})
+        found(n, static_cast<ClusterNo>(10 + n), 100 + n);
+    table(3, ClusterState::packed, 50);
+    object(1, 3);
+    object(2, 3);
+    const auto first = f.contested();
+    const uint64_t other = first == 11 ? 2 : 1;
+    f.removedNow(keyOf(other));
+    p.catalog.erase(p.catalog.index.find(keyOf(other)));
+    f.check(first, nullptr);
+    EXPECT_EQ(f.contested(), noCluster);
+    finish();
+    EXPECT_EQ(where(3 - other), 3U);
+    EXPECT_EQ(where(other), noCluster);
+}
+
+TEST_F(FindingsTest, aDirectoryThatNamesAnObjectTwiceHasOneOfIt) {
+    found(1, 10, 100);
+    found(1, 10, 100);
+    EXPECT_EQ(f.contested(), noCluster) << "neither is newer";
+    finish();
+    EXPECT_EQ(where(1), 10U);
+    EXPECT_EQ(p.catalog.liveBytes(), 200U);
+}

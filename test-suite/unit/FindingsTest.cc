@@ -235,6 +235,16 @@ TEST(Findings, holdsNoMoreThanFitsIntoACluster) {
     EXPECT_NE(p.catalog.index.find(keyOf(0)), noSlot);
 }
 
+TEST_F(FindingsTest, aChainIsMadeOfParts) {
+    table(3, ClusterState::packed, 50);
+    tablePart(20, full, 3, uint64_t(500) + 2 * full, 500);
+    auto r = objectRecord(1, 3, 20);
+    r.packed = flagParted;
+    f.checkpointed(r, false);
+    finish();
+    EXPECT_EQ(where(1), noCluster);
+}
+
 /// parts belong to one object only
 TEST_F(FindingsTest, partsHaveOneOwner) {
     table(3, ClusterState::packed, 50);
@@ -321,6 +331,7 @@ TEST_F(FindingsTest, survivesHostileRecords) {
     }
     object(7, 3);
     object(7, 3); // twice
+    f.checkpointed(std::vector<Checkpoint::ObjectRecord>(20, objectRecord(8, 0xfffffff0U)), false);
     finish();
     EXPECT_EQ(p.catalog.objects(), 1U);
     EXPECT_EQ(where(7), 3U);

@@ -329,6 +329,29 @@ TEST(Checkpoint, noFlippedBitPasses) {
     });
 }
 
+TEST(Checkpoint, refusesKindsAndCountsThatCannotBe) {
+    const auto clusters = static_cast<uint32_t>(Checkpoint::ClustersInChunk());
+    const auto objects = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(false));
+    const auto withKeys = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(true));
+    const struct { const char *what; uint32_t kind, count, keys; bool good; } cases[] = {
+        {"kind 0", 0, 0, 0, false}, {"kind 4", 4, 0, 0, false},
+        {"clusters", 1, clusters, 0, true}, {"too many clusters", 1, clusters + 1, 0, false},
+        {"objects", 2, objects, 0, true}, {"too many objects", 2, objects + 1, 0, false},
+        {"objects with keys", 2, withKeys, 1, true}, {"too many with keys", 2, withKeys + 1, 1, false},
+    };
+    for (const auto &c: cases) {
+        std::string buffer(checkpointChunkBytes, 0);
+        Checkpoint::Encode(&buffer[0], sampleChunk(Checkpoint::end, false, 0), uuidOf(1));
+        ByteWriter w(&buffer[36], 12);
+        w.u32(c.kind);
+        w.u32(c.count);
+        w.u32(c.keys);
+        repairChunk(&buffer[0]);
+        Checkpoint::Chunk d;
+        EXPECT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), c.good ? Status::ok : Status::corrupt) << c.what;
+    }
+}
+
 TEST(Checkpoint, survivesHostileContents) {
     std::mt19937_64 random(2);
     for (int i = 0; i < 300; ++i) {

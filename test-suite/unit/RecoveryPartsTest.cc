@@ -121,6 +121,36 @@ TEST(Journal, releasesSurviveAPowerCutInTime) {
     EXPECT_EQ(flushed(), 0U) << "nothing is at risk";
 }
 
+TEST(Journal, writesNothingToADiskThatTakesNothing) {
+    PartsDevice d;
+    Parts p(d);
+    p.shared.health.level = Health::Level::noWrites;
+    p.journal.announce(1, 1);
+    p.journal.hurry();
+    p.journal.poll();
+    EXPECT_TRUE(p.idle());
+    EXPECT_EQ(d.device->requests(IoOp::write), 0U);
+}
+
+/// answers come late, after all that asked is gone
+TEST(Journal, mayEndWhileItsFlushIsUnderWay) {
+    PartsDevice d;
+    d.device->setDelay(1000, 1000);
+    {
+        Parts p(d);
+        p.journal.removal(keyOf(1), 1);
+        p.journal.hurry();
+        ASSERT_TRUE(p.until([&] { p.journal.poll(); return d.device->requests(IoOp::flush) == 1; }));
+    }
+    for (int i = 0; i < 5; ++i) {
+        d.device->wait(1);
+        d.device->poll();
+    }
+    EXPECT_TRUE(d.device->idle());
+    EXPECT_EQ(d.device->unflushedSectors(), 0U);
+    EXPECT_EQ(journalOf(d, 0).size(), 1U);
+}
+
 TEST(Journal, triesAgainAfterErrors) {
     PartsDevice d;
     Parts p(d);
@@ -248,6 +278,15 @@ TEST(SuperblockFile, doesWithOneReadableCopy) {
         std::string error;
         EXPECT_EQ(readSuperblock(*d.device, read, error), bad == 3 ? Status::ioError : Status::ok);
     }
+}
+
+TEST(SuperblockFile, doesNotReadBehindTheEndOfADevice) {
+    ManualClock clock;
+    MemoryDevice tiny(clock, 512 * 1024);
+    Superblock read;
+    std::string error;
+    EXPECT_EQ(readSuperblock(tiny, read, error), Status::notOurs);
+    EXPECT_EQ(tiny.stats().of(IoOp::read).errors, 0U);
 }
 
 TEST(SuperblockFile, givesUpWaiting) {
