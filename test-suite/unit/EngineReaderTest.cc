@@ -178,6 +178,60 @@ TEST(EngineReader, seesAWriterGiveUp) {
     }
 }
 
+/// what a writer could not write is nobody's to read, though some of it may be in memory
+TEST(EngineReader, seesAPartFail) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    Following f(t, 1, 300000, true);
+    ASSERT_NE(f.writer, nullptr);
+    const auto reader = t.engine->read(*f.writer);
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::error, true);
+    t.faulty->setDelay(2000, 2000);
+    while (f.written < 200000)
+        ASSERT_NO_FATAL_FAILURE(f.write(50000));
+    char c = 0;
+    ASSERT_TRUE(t.until([&] { return reader->copy(0, &c, 1) < 0; }, 1000));
+    for (const uint64_t offset: {0, 100000, 199999}) {
+        EXPECT_EQ(reader->copy(offset, &c, 1), -1) << offset;
+        EXPECT_EQ(t.fetch(*reader, offset), Status::aborted) << offset;
+    }
+    EXPECT_FALSE(f.writer->congested());
+    EXPECT_FALSE(f.writer->append("x", 1));
+    EXPECT_EQ(f.writer->finish(), Status::aborted);
+    t.faulty->heal();
+    EXPECT_FALSE(t.remembers(keyOf(1)));
+}
+
+/// fetched beside what the writer is filling
+TEST(EngineReader, comesBackToEarlierParts) {
+    auto config = smallConfig();
+    config.clusterKb = 128;
+    config.readCacheMb = 2;
+    TestStore t(64 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    Following f(t, 1, 300000, true);
+    ASSERT_NE(f.writer, nullptr);
+    const auto reader = t.engine->read(*f.writer);
+    while (f.written < 290000)
+        ASSERT_NO_FATAL_FAILURE(f.write(10000));
+    t.settle();
+    for (uint64_t n = 10; n < 60; ++n) // its parts leave memory
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 100000)), Status::ok);
+    t.pass(60);
+    char c = 0;
+    unsigned fetched = 0;
+    for (const uint64_t offset: {60000, 150000, 289999}) {
+        if (reader->copy(offset, &c, 1) < 0) {
+            EXPECT_EQ(t.fetch(*reader, offset), Status::ok) << offset;
+            ++fetched;
+        }
+        EXPECT_EQ(reader->copy(offset, &c, 1), 1) << offset;
+        EXPECT_EQ(c, f.bytes[offset]) << offset;
+    }
+    EXPECT_GT(fetched, 0U);
+    EXPECT_EQ(t.fetch(*reader, 289999), Status::ok) << "being filled: in memory";
+}
+
 TEST(EngineReader, outlivesTheEngine) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
