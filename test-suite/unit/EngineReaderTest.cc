@@ -412,3 +412,56 @@ TEST(EngineReader, givesNoObjectToAnotherKey) {
         EXPECT_EQ(t.engine->stats().counters.corrupt, 0U);
     }
 }
+
+/// more than can be learned from at a time
+TEST(EngineReader, manyObjectsInOneTurn) {
+    constexpr uint64_t count = 1200;
+    auto config = smallConfig();
+    config.readCacheMb = 16;
+    TestStore t(32 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 9000)), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    std::vector<std::unique_ptr<Reader>> readers;
+    uint64_t answers = 0;
+    for (uint64_t n = 0; n < count; ++n) {
+        readers.push_back(t.engine->read(keyOf(n)));
+        ASSERT_NE(readers.back(), nullptr);
+        readers.back()->fetch(0, [&](const Status s) { answers += s == Status::ok; });
+    }
+    EXPECT_TRUE(t.until([&] { return answers == count; }));
+    for (uint64_t n = 0; n < count; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 9000))) << n;
+}
+
+/// errors of a cluster are counted, but not so far that it would seem unfit for being written
+TEST(EngineReader, aClusterMayFailVeryOften) {
+    constexpr uint64_t count = 300;
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60)), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    ASSERT_EQ(t.engine->stats().clustersPacked, 1U);
+    const auto g = t.geometry();
+    for (ClusterNo c = 0; c < g.clusterCount; ++c)
+        t.damage(g.clusterOffset(c), g.clusterBytes);
+    std::vector<std::unique_ptr<Reader>> readers;
+    uint64_t failures = 0;
+    for (uint64_t n = 0; n < count; ++n) {
+        readers.push_back(t.engine->read(keyOf(n)));
+        ASSERT_NE(readers.back(), nullptr);
+        readers.back()->fetch(0, [&](const Status s) { failures += s == Status::corrupt; });
+    }
+    ASSERT_TRUE(t.until([&] { return failures == count; }));
+    EXPECT_EQ(t.engine->stats().counters.corrupt, count);
+    EXPECT_EQ(t.engine->objectCount(), 0U);
+    readers.clear();
+    EXPECT_EQ(t.engine->stats().clustersBad, 0U) << "nothing is left there: it may be written";
+    EXPECT_EQ(t.engine->stats().clustersFree, t.engine->stats().clusters);
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 60)), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 60)));
+}
