@@ -268,3 +268,47 @@ TEST(EngineLimits, nothingNewComesWhileTheDeviceIsBehind) {
     EXPECT_FALSE(writer->congested()) << "it has ended";
     EXPECT_EQ(t.engine->stats().counters.refused, 2U);
 }
+
+/// the references to all parts of an object share a cluster with its front
+TEST(EngineLimits, anObjectHasOnlySoManyPartsMoreThanAnnounced) {
+    TestStore t(64 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto piece = bytesOf(1, 16384);
+    auto writer = t.engine->create(keyOf(1), infoOf(1), 64000);
+    ASSERT_NE(writer, nullptr);
+    while (writer->append(piece.data(), piece.size())) {
+        ASSERT_LT(writer->size(), t.engine->maxObjectSize());
+        t.step();
+    }
+    EXPECT_GE(t.engine->stats().counters.parts, 64U) << "this is what was left room for";
+    EXPECT_LT(t.engine->stats().counters.parts, 128U);
+    EXPECT_EQ(writer->finish(), Status::aborted);
+    writer.reset();
+    t.settle();
+    EXPECT_FALSE(t.remembers(keyOf(1)));
+    EXPECT_EQ(t.engine->stats().clustersPart, 0U);
+    // one that tells has room for more
+    writer = t.engine->create(keyOf(1), infoOf(1), 10 * MB);
+    ASSERT_NE(writer, nullptr);
+    while (writer->size() < 10 * MB) {
+        ASSERT_TRUE(writer->append(piece.data(), piece.size()));
+        t.step();
+    }
+    EXPECT_EQ(writer->finish(), Status::ok);
+}
+
+TEST(EngineLimits, aLargeObjectEndsWhenTheDiskTakesNoWrites) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto writer = t.engine->create(keyOf(1), infoOf(1), 200000);
+    ASSERT_NE(writer, nullptr);
+    ASSERT_TRUE(writer->append(bytesOf(1, 1000).data(), 1000));
+    t.faulty->setRate(IoOp::write, Fault::error, 1);
+    for (uint64_t n = 2; n < 20; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 50000)), Status::ok);
+    t.clock.advance(uint64_t(t.config.persist) * 1000000);
+    ASSERT_TRUE(t.until([&] { return t.engine->state() == EngineState::readOnly; }));
+    EXPECT_FALSE(writer->append(bytesOf(1, 190000).data(), 190000));
+    EXPECT_EQ(writer->finish(), Status::aborted);
+    EXPECT_EQ(t.engine->stats().counters.parts, 0U);
+}

@@ -74,10 +74,12 @@ protected:
 } // namespace
 
 TEST_F(Replacement, carriesWhatIsStillThere) {
+    const auto elsewhere = p.placed(9, home + 1, offsetOf(3), payload);
     prepare(5);
     p.catalog.erase(wanted[0].slot); // deleted
     ++wanted[1].tag; // its record is somebody else's now
     wanted[2].offset = offsetOf(7); // of which nothing is known
+    wanted.push_back({elsewhere, p.catalog.index[elsewhere].tag, offsetOf(3), payload}); // has moved
     EXPECT_EQ(carry(), 2 * payload);
     ASSERT_EQ(staged.size(), 2U);
     for (const uint64_t n: {4, 5}) {
@@ -144,12 +146,15 @@ TEST_F(Replacement, carriesNothingIntoFullStaging) {
 /// an object keeps its place in the index until its cluster is free, and so needs a second one
 TEST_F(Replacement, anObjectThatTheIndexHasNoPlaceForIsLost) {
     const auto parts = p.chain({20, 21}, 1000, payload + 2000, payload);
-    prepare(2, parts);
+    prepare(4, parts);
+    p.catalog.erase(wanted.back().slot); // which keeps its place, too
+    wanted.pop_back();
     fillIndex(1);
     const auto used = p.catalog.staging.bytesUsed();
-    std::swap(wanted[0], wanted[1]); // the one with parts finds nothing
+    std::swap(wanted[0], wanted[1]); // the one with parts finds nothing, nor does the last one
     EXPECT_EQ(carry(), payload);
     EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
+    EXPECT_EQ(p.catalog.index.find(keyOf(3)), noSlot);
     EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::free);
     EXPECT_EQ(p.catalog.clusters[21].state, ClusterState::free);
     EXPECT_NE(p.catalog.index.find(keyOf(2)), noSlot);
@@ -210,6 +215,55 @@ TEST_F(Replacement, theHeadUsedLongestAgoGoesWhenPartsTakeAllClusters) {
         EXPECT_NE(p.catalog.index.find(keyOf(n)), noSlot) << n;
     EXPECT_EQ(p.shared.counters.evictedObjects, 1U);
     EXPECT_EQ(p.allocator.available(), chains[1].size());
+}
+
+/// somebody has to go at once: not even looking may take long
+TEST_F(Replacement, onlySomeHeadsAreLookedAt) {
+    const auto count = p.catalog.clusters.count();
+    for (uint64_t n = 0; n < 300; ++n)
+        p.stage(100 + n, bytesOf(n, 10));
+    std::vector<ClusterNo> all;
+    for (ClusterNo c = 0; c < count; ++c)
+        all.push_back(c);
+    p.stage(1, bytesOf(1, payload), p.chain(all, 1000, payload + count * 1000, payload));
+    evictor.poll();
+    EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot) << "behind all the others";
+    for (uint64_t n = 0; n < 300; ++n)
+        p.catalog.staging.touch(p.catalog.index[p.catalog.index.find(keyOf(100 + n))].place);
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
+    EXPECT_EQ(p.allocator.available(), count);
+}
+
+/// what is past its lifetime is no reason to keep a cluster, however lately it was used
+TEST_F(Replacement, expiredObjectsAreWorthNothing) {
+    p.shared.config.fileLifetime = 100;
+    evictor.poll(); // looks for what has expired already
+    const auto count = p.catalog.clusters.count();
+    for (ClusterNo c = 0; c < count; ++c)
+        p.placed(c, c, spacing, 30000);
+    constexpr ClusterNo expired = 7; // not the last in the list, but near its end
+    for (ClusterNo c = 0; c < count; ++c)
+        evictor.touch(p.catalog.index.find(keyOf(c)));
+    p.catalog.index[p.catalog.index.find(keyOf(expired))].timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    p.shared.counters.packedBytes = 1 << 30; // a budget for carrying
+    evictor.poll();
+    EXPECT_EQ(p.catalog.clusters[expired].state, ClusterState::free) << "nothing there is wanted";
+    EXPECT_TRUE(carrier.holds(0)) << "the next one has what is wanted";
+}
+
+/// what is wanted is carried only as long as staging has room to spare
+TEST_F(Replacement, fullStagingLeavesNoRoomForCarrying) {
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        p.placed(c, c, spacing, 30000);
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        evictor.touch(p.catalog.index.find(keyOf(c)));
+    p.shared.counters.packedBytes = 1 << 30;
+    ASSERT_TRUE(p.catalog.staging.promise(p.catalog.staging.bytesFree() - 50000));
+    evictor.poll();
+    EXPECT_EQ(carrier.held(), 0U);
+    EXPECT_EQ(p.catalog.clusters[0].state, ClusterState::free);
+    EXPECT_GE(p.allocator.available(), p.allocator.reserve());
 }
 
 /// carrying takes a place of the index for each object: when there is none, a cluster goes as a whole
