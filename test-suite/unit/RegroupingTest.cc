@@ -11,16 +11,18 @@ using namespace ClusterFs::Testing;
 namespace {
 
 constexpr uint64_t pages = 4; ///< of a site; what three of them share gets a group of its own
-constexpr size_t apart = 60500; ///< bytes that leave room for one shared object in a cluster, and for no second one
+constexpr size_t room = 63500; ///< bytes of objects that a cluster takes, and hardly more
+constexpr size_t each = 3000; ///< bytes of a shared object, about
 
-/// sites with objects that all of their pages embed, each of these objects in another cluster
+/// sites with objects that all of their pages embed, in many clusters
 class Regrouping : public ::testing::Test
 {
 protected:
     static uint64_t objectOf(const uint64_t site, const uint64_t n) { return site * 1000 + n; }
-    static std::string contentOf(const uint64_t object) { return bytesOf(object, 3000 + object % 16); }
+    static std::string contentOf(const uint64_t object) { return bytesOf(object, each + object % 16); }
 
-    void prepare(const uint64_t siteCount, const uint64_t objectCount) {
+    /// \param together shared objects in a cluster; something else fills it
+    void prepare(const uint64_t siteCount, const uint64_t objectCount, const uint64_t together = 1) {
         sites = siteCount;
         objects = objectCount;
         ASSERT_NO_FATAL_FAILURE(t.start());
@@ -28,7 +30,9 @@ protected:
             for (uint64_t n = 0; n < objects; ++n) {
                 const auto object = objectOf(site, n);
                 ASSERT_EQ(t.store(keyOf(object), contentOf(object)), Status::ok);
-                ASSERT_EQ(t.store(keyOf(object + 500), bytesOf(object, apart)), Status::ok);
+                if ((n + 1) % together == 0) {
+                    ASSERT_EQ(t.store(keyOf(object + 500), bytesOf(object, room - together * each)), Status::ok);
+                }
             }
         }
         ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
@@ -100,6 +104,36 @@ TEST_F(Regrouping, whatIsSharedComesTogetherAsAWhole) {
     EXPECT_EQ(t.engine->objectCount(), 24U);
 }
 
+/// what lies in one cluster comes in one read
+TEST_F(Regrouping, aReadBringsAllThatIsMissingOfACluster) {
+    ASSERT_NO_FATAL_FAILURE(prepare(1, 12, 2));
+    const auto before = t.faulty->requests(IoOp::read);
+    ASSERT_EQ(read(1, 3), 3U) << "two of one cluster, one of the next";
+    t.pass(5);
+    EXPECT_EQ(t.faulty->requests(IoOp::read) - before, 3U + 5U) << "the others of five clusters";
+    EXPECT_EQ(counters().regroupedObjects, 12U);
+    EXPECT_EQ(counters().carriedObjects, 12U);
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    t.settle();
+    EXPECT_EQ(read(1, 12), 1U);
+}
+
+TEST_F(Regrouping, stagingIsForWhatIsNew) {
+    ASSERT_NO_FATAL_FAILURE(prepare(1, 12));
+    std::vector<std::unique_ptr<Writer>> writers;
+    while (auto writer = t.engine->create(keyOf(5000 + writers.size()), infoOf(1), 30000))
+        writers.push_back(std::move(writer));
+    ASSERT_EQ(read(1, 2), 2U);
+    t.pass(5);
+    EXPECT_EQ(counters().regroupedGroups, 0U) << "all of it is promised";
+    writers.clear();
+    EXPECT_EQ(read(1, 4), 2U);
+    t.pass(5);
+    EXPECT_EQ(counters().regroupedGroups, 1U);
+    EXPECT_EQ(counters().carriedObjects, 12U);
+}
+
 TEST_F(Regrouping, whatCannotBeReadStaysBehind) {
     ASSERT_NO_FATAL_FAILURE(prepare(1, 12));
     ASSERT_NO_FATAL_FAILURE(readSome(1000, Fault::error));
@@ -159,13 +193,13 @@ TEST_F(Regrouping, fewGroupsAreReadAtATime) {
 
 /// each cluster that objects are moved from is held until they are safe elsewhere
 TEST_F(Regrouping, groupsThatWereReadWaitForNoRoom) {
-    constexpr uint64_t each = 18; // as many as a cluster takes
-    ASSERT_NO_FATAL_FAILURE(prepare(Regrouper::gatheringMost, each));
+    constexpr uint64_t many = 18; // almost more than a cluster takes
+    ASSERT_NO_FATAL_FAILURE(prepare(Regrouper::gatheringMost, many));
     ASSERT_NO_FATAL_FAILURE(readSome(100000));
     t.pass(5);
     const auto most = std::min<size_t>(Regrouper::heldMost, t.geometry().clusterCount / 8);
-    ASSERT_LT(most, Regrouper::gatheringMost * each);
-    EXPECT_EQ(counters().regroupedGroups, most / each);
-    EXPECT_EQ(counters().carriedObjects, most / each * each);
+    ASSERT_LT(most, Regrouper::gatheringMost * many);
+    EXPECT_EQ(counters().regroupedGroups, most / many);
+    EXPECT_EQ(counters().carriedObjects, most / many * many);
     EXPECT_EQ(t.engine->objectCount(), 2 * sites * objects);
 }
