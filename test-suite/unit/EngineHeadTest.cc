@@ -143,8 +143,14 @@ TEST(EngineHead, givesWayToANewerVersion) {
     t.engine->replaceHead(keyOf(2), 10, "head", info, [&](const Status s) { answers.push_back(s); });
     ASSERT_EQ(t.store(keyOf(1), "newer"), Status::ok);
     EXPECT_TRUE(t.engine->remove(keyOf(2)));
-    ASSERT_TRUE(t.until([&] { return answers.size() == 2; }));
-    EXPECT_EQ(answers, std::vector<Status>(2, Status::notFound));
+    ASSERT_EQ(t.store(keyOf(3), bytesOf(3, 500)), Status::ok); // both versions are staged
+    t.engine->replaceHead(keyOf(3), 10, "head", info, [&](const Status s) { answers.push_back(s); });
+    const auto writer = t.engine->create(keyOf(3), info, 5);
+    ASSERT_TRUE(writer && writer->append("newer", 5));
+    ASSERT_EQ(writer->finish(), Status::ok);
+    ASSERT_TRUE(t.until([&] { return answers.size() == 3; }));
+    EXPECT_EQ(answers, std::vector<Status>(3, Status::notFound));
+    EXPECT_TRUE(t.has(keyOf(3), "newer"));
     EXPECT_TRUE(t.has(keyOf(1), "newer"));
     EXPECT_FALSE(t.remembers(keyOf(2)));
 }

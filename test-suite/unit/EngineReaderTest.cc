@@ -178,6 +178,60 @@ TEST(EngineReader, seesAWriterGiveUp) {
     }
 }
 
+/// what a writer could not write is nobody's to read, though some of it may be in memory
+TEST(EngineReader, seesAPartFail) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    Following f(t, 1, 300000, true);
+    ASSERT_NE(f.writer, nullptr);
+    const auto reader = t.engine->read(*f.writer);
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::error, true);
+    t.faulty->setDelay(2000, 2000);
+    while (f.written < 200000)
+        ASSERT_NO_FATAL_FAILURE(f.write(50000));
+    char c = 0;
+    ASSERT_TRUE(t.until([&] { return reader->copy(0, &c, 1) < 0; }, 1000));
+    for (const uint64_t offset: {0, 100000, 199999}) {
+        EXPECT_EQ(reader->copy(offset, &c, 1), -1) << offset;
+        EXPECT_EQ(t.fetch(*reader, offset), Status::aborted) << offset;
+    }
+    EXPECT_FALSE(f.writer->congested());
+    EXPECT_FALSE(f.writer->append("x", 1));
+    EXPECT_EQ(f.writer->finish(), Status::aborted);
+    t.faulty->heal();
+    EXPECT_FALSE(t.remembers(keyOf(1)));
+}
+
+/// fetched beside what the writer is filling
+TEST(EngineReader, comesBackToEarlierParts) {
+    auto config = smallConfig();
+    config.clusterKb = 128;
+    config.readCacheMb = 2;
+    TestStore t(64 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    Following f(t, 1, 300000, true);
+    ASSERT_NE(f.writer, nullptr);
+    const auto reader = t.engine->read(*f.writer);
+    while (f.written < 290000)
+        ASSERT_NO_FATAL_FAILURE(f.write(10000));
+    t.settle();
+    for (uint64_t n = 10; n < 60; ++n) // its parts leave memory
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 100000)), Status::ok);
+    t.pass(60);
+    char c = 0;
+    unsigned fetched = 0;
+    for (const uint64_t offset: {60000, 150000, 289999}) {
+        if (reader->copy(offset, &c, 1) < 0) {
+            EXPECT_EQ(t.fetch(*reader, offset), Status::ok) << offset;
+            ++fetched;
+        }
+        EXPECT_EQ(reader->copy(offset, &c, 1), 1) << offset;
+        EXPECT_EQ(c, f.bytes[offset]) << offset;
+    }
+    EXPECT_GT(fetched, 0U);
+    EXPECT_EQ(t.fetch(*reader, 289999), Status::ok) << "being filled: in memory";
+}
+
 TEST(EngineReader, outlivesTheEngine) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
@@ -357,4 +411,57 @@ TEST(EngineReader, givesNoObjectToAnotherKey) {
         EXPECT_TRUE(t.has(own, bytes));
         EXPECT_EQ(t.engine->stats().counters.corrupt, 0U);
     }
+}
+
+/// more than can be learned from at a time
+TEST(EngineReader, manyObjectsInOneTurn) {
+    constexpr uint64_t count = 1200;
+    auto config = smallConfig();
+    config.readCacheMb = 16;
+    TestStore t(32 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 9000)), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    std::vector<std::unique_ptr<Reader>> readers;
+    uint64_t answers = 0;
+    for (uint64_t n = 0; n < count; ++n) {
+        readers.push_back(t.engine->read(keyOf(n)));
+        ASSERT_NE(readers.back(), nullptr);
+        readers.back()->fetch(0, [&](const Status s) { answers += s == Status::ok; });
+    }
+    EXPECT_TRUE(t.until([&] { return answers == count; }));
+    for (uint64_t n = 0; n < count; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 9000))) << n;
+}
+
+/// errors of a cluster are counted, but not so far that it would seem unfit for being written
+TEST(EngineReader, aClusterMayFailVeryOften) {
+    constexpr uint64_t count = 300;
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60)), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    ASSERT_EQ(t.engine->stats().clustersPacked, 1U);
+    const auto g = t.geometry();
+    for (ClusterNo c = 0; c < g.clusterCount; ++c)
+        t.damage(g.clusterOffset(c), g.clusterBytes);
+    std::vector<std::unique_ptr<Reader>> readers;
+    uint64_t failures = 0;
+    for (uint64_t n = 0; n < count; ++n) {
+        readers.push_back(t.engine->read(keyOf(n)));
+        ASSERT_NE(readers.back(), nullptr);
+        readers.back()->fetch(0, [&](const Status s) { failures += s == Status::corrupt; });
+    }
+    ASSERT_TRUE(t.until([&] { return failures == count; }));
+    EXPECT_EQ(t.engine->stats().counters.corrupt, count);
+    EXPECT_EQ(t.engine->objectCount(), 0U);
+    readers.clear();
+    EXPECT_EQ(t.engine->stats().clustersBad, 0U) << "nothing is left there: it may be written";
+    EXPECT_EQ(t.engine->stats().clustersFree, t.engine->stats().clusters);
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 60)), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 60)));
 }

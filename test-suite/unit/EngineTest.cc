@@ -99,6 +99,9 @@ TEST(Engine, answersWhileClosed) {
     EXPECT_FALSE(engine.next(cursor, key, info));
     engine.touch(keyOf(1));
     engine.updateInfo(keyOf(1), info);
+    EXPECT_FALSE(engine.has(keyOf(1)));
+    engine.note(Request());
+    EXPECT_EQ(engine.liveBytes(), 0U);
     engine.requestCheckpoint();
     engine.poll();
     EXPECT_EQ(engine.objectCount(), 0U);
@@ -106,6 +109,44 @@ TEST(Engine, answersWhileClosed) {
     EXPECT_EQ(engine.maxObjectSize(), 0U);
     EXPECT_EQ(engine.close(10), Status::ok);
     EXPECT_FALSE(engine.report().empty());
+}
+
+/// what is told to a closed engine holds once it is open
+TEST(Engine, isReconfiguredWhileClosed) {
+    TestStore t;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto writer = t.engine->create(keyOf(1), infoOf(1), 10);
+    ASSERT_NE(writer, nullptr);
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    EXPECT_EQ(t.engine->read(*writer), nullptr);
+    auto config = t.config;
+    config.readCacheMb = 5;
+    t.engine->reconfigure(config);
+    std::string error;
+    ASSERT_EQ(t.engine->open(error), Status::ok) << error;
+    EXPECT_EQ(t.engine->stats().readCacheLimit, 5 * MB);
+}
+
+TEST(Engine, tellsWhatItHasWithoutCountingALookup) {
+    // bucket and tag are the same: as long as the object is staged, its whole key is known
+    const auto own = keyFrom(0x1234567800000001ULL, 77);
+    const auto other = keyFrom(0x1234567800000002ULL, 77);
+    TestStore t;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.store(own, "own"), Status::ok);
+    EXPECT_TRUE(t.engine->has(own));
+    EXPECT_FALSE(t.engine->has(other));
+    EXPECT_FALSE(t.engine->has(keyOf(1)));
+    EXPECT_EQ(t.engine->stats().counters.lookups, 0U);
+    EXPECT_TRUE(t.has(own, "own"));
+    EXPECT_FALSE(t.remembers(other));
+    // nor is it packed with what belongs to the other
+    t.engine->collocate(keyOf(2), {other, keyOf(3)});
+    ASSERT_EQ(t.store(keyOf(2), "leader"), Status::ok);
+    ASSERT_EQ(t.store(keyOf(3), "member"), Status::ok);
+    ASSERT_TRUE(t.pack());
+    EXPECT_EQ(t.engine->stats().counters.packedInGroups, 1U) << "the member, with its leader";
+    EXPECT_TRUE(t.has(own, "own"));
 }
 
 TEST(Engine, servesAnEmptyDeviceAtOnce) {
@@ -373,4 +414,36 @@ TEST(Engine, reportsWhatItDid) {
     EXPECT_NE(text.find(uuidText(t.engine->superblock()->uuid)), std::string::npos);
     for (const auto *name: {"serving", "[space]"})
         EXPECT_NE(text.find(name), std::string::npos) << text;
+}
+
+TEST(Engine, reportsHowItStarted) {
+    TestStore t;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
+    const auto line = [&](const std::string &name) {
+        const auto text = t.engine->report();
+        const auto from = text.find(name);
+        return from == text.npos ? text : text.substr(from, text.find('\n', from) - from);
+    };
+    const auto says = [&](const std::string &name, const std::string &value) {
+        const auto found = line(name);
+        return found.size() > value.size() && found.substr(found.size() - value.size()) == value;
+    };
+    EXPECT_TRUE(says("checkpoint age s", "none since start")) << line("checkpoint age s");
+    ASSERT_TRUE(t.checkpoint());
+    t.clock.advance(12 * MB);
+    EXPECT_TRUE(says("checkpoint age s", " 12")) << line("checkpoint age s");
+    const auto geometry = t.geometry();
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    ASSERT_EQ(t.open(), Status::ok);
+    EXPECT_STREQ(t.engine->stateText(), "recovering");
+    EXPECT_TRUE(says("state", "recovering")) << line("state");
+    ASSERT_NO_FATAL_FAILURE(t.recover());
+    EXPECT_TRUE(says("index from", "checkpoint")) << line("index from");
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    for (const auto start: geometry.checkpointStart)
+        t.damage(start + 200, 8);
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_TRUE(says("index from", "scan")) << line("index from");
+    EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 5000)));
 }

@@ -139,6 +139,20 @@ TEST(GroupControl, lovedGroupsStayInMemoryAndHatedOnesLeave) {
     EXPECT_EQ(readsOf(t, 20), 1U) << "neither";
 }
 
+/// staged objects in the order of their last use: the first are the first to be packed
+TEST(GroupControl, lovedGroupsStayInStaging) {
+    auto config = smallConfig();
+    config.persist = 3600;
+    TestStore t(32 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(storeGroups(t, 20));
+    t.engine->love(1);
+    for (uint64_t n = 1000000; !t.engine->stats().counters.packs; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    EXPECT_EQ(stagedOf(t, 1), groupObjects);
+    EXPECT_EQ(stagedOf(t, 2), 0U) << "not loved, and as old";
+}
+
 TEST(GroupControl, aGroupMaySurviveSoonerThanOthers) {
     auto config = smallConfig();
     config.persist = 3600;

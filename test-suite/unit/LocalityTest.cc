@@ -380,5 +380,8 @@ TEST(WindowPolicy, learnsWhatIsNotWanted) {
     for (unsigned i = 0; i < 1000; ++i)
         p.noteUse(40, 40);
     EXPECT_GT(p.usefulness(), 0.99);
+    const auto before = p.usefulness();
+    p.noteUse(0, 0);
+    EXPECT_EQ(p.usefulness(), before) << "an object that was read alone says nothing";
     EXPECT_TRUE(p.readGroup(disk, 40, 500000));
 }

@@ -236,3 +236,26 @@ TEST_F(ReadCacheTest, piecesOfAWrittenClusterLeaveOneByOne) {
     EXPECT_EQ(cache.find(7, 1, 0, 100), nullptr) << "nothing is wanted from there";
     EXPECT_EQ(cache.find(7, 1, 12000, 1000), nullptr) << "in two pieces";
 }
+
+/// who holds a window may go on with it, whatever becomes of its cluster
+TEST_F(ReadCacheTest, doesNotForgetWhatIsHeld) {
+    const auto held = cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
+    cache.forget(7);
+    cache.forgetUnused(7);
+    EXPECT_EQ(cache.find(7, 5, 0, 100), held);
+    EXPECT_EQ(cache.bytes(), 8192U);
+}
+
+/// nothing comes in the place of what is not there
+TEST_F(ReadCacheTest, splitsOnlyItsOwnWindows) {
+    const auto stranger = std::make_shared<Window>();
+    stranger->cluster = 7;
+    stranger->size = 8192;
+    stranger->buffer = std::make_shared<Buffer>(8192);
+    cache.split(stranger, {{0, 4096}});
+    EXPECT_EQ(cache.bytes(), 0U);
+    cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
+    cache.split(stranger, {{0, 4096}});
+    EXPECT_EQ(cache.bytes(), 8192U);
+    EXPECT_NE(cache.find(7, 5, 0, 8192), nullptr);
+}

@@ -193,6 +193,38 @@ TEST_F(WritingTest, packerForgetsWhatWasDeletedMeanwhile) {
     EXPECT_EQ(p.catalog.objects(), 5U);
 }
 
+TEST_F(WritingTest, packerWaitsForTheIndexAndForADiskThatTakesWrites) {
+    staged(1, 5000);
+    p.packer.packAll(true);
+    p.allocator.poll();
+    ASSERT_TRUE(p.writeJournal());
+    p.shared.recovered = false;
+    p.packer.poll();
+    p.shared.recovered = true;
+    p.shared.health.level = Health::Level::noWrites;
+    p.packer.poll();
+    EXPECT_TRUE(p.packer.idle());
+    p.shared.health.level = Health::Level::good;
+    p.packer.poll();
+    EXPECT_FALSE(p.packer.idle());
+    ASSERT_TRUE(turnUntil([&] { return p.packer.idle(); }));
+    EXPECT_EQ(p.shared.counters.packedObjects, 1U);
+}
+
+/// a group may name what is on its way to the device already
+TEST_F(WritingTest, packerPacksEachObjectOnce) {
+    const auto one = staged(1, 5000);
+    const auto two = staged(2, 5000);
+    p.catalog.staging.startPacking(one); // by somebody else
+    p.packer.groupOf = [&](StageNo, std::vector<StageNo> &group) { group = {one, two, two}; };
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return p.shared.counters.packs == 1 && p.packer.idle(); }));
+    EXPECT_EQ(p.shared.counters.packedObjects, 1U);
+    EXPECT_EQ(p.shared.counters.packedInGroups, 0U) << "alone in the end";
+    EXPECT_TRUE(p.catalog.index[p.catalog.index.find(keyOf(1))].staged());
+    EXPECT_FALSE(p.catalog.index[p.catalog.index.find(keyOf(2))].staged());
+}
+
 TEST_F(WritingTest, packerPutsBrokenClustersAside) {
     p.allocator.poll();
     ASSERT_TRUE(p.writeJournal());

@@ -63,6 +63,9 @@ ClusterFs::HeadReplacer::store()
     if (old.staged() && staging[old.place].state != StageState::complete)
         return Status::busy; // on its way to the device
 
+    if (!old.staged() && catalog.index.full())
+        return Status::full; // the old version keeps its place until its cluster is free
+
     const auto firstPart = old.parted() ? old.size : noCluster;
     size_t parts = 0;
     uint64_t total = task_.newHead.size() + rest_.size();

@@ -66,6 +66,7 @@ public:
     uint64_t linked() const { return linked_; } ///< records that find() can find
     uint64_t used() const { return used_; } ///< slots not released
     uint64_t capacity() const { return records_.count(); }
+    bool full() const { return used() >= capacity(); }
     uint64_t slotsTouched() const { return fresh_; } ///< slots that were ever used
     uint64_t bucketCount() const { return buckets_.count(); }
     uint64_t bytesInUse() const; ///< memory of buckets and touched records

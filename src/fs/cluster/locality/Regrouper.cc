@@ -213,9 +213,10 @@ ClusterFs::Regrouper::move(Sources &sources)
 {
     auto &counters = shared_.counters;
     ++counters.regroupedGroups;
+    const auto before = counters.carriedObjects;
     for (auto &item: sources) {
         carrier_.hold(item.first, false);
         counters.regroupedBytes += carrier_.carry(item.first, item.second.sequence, item.second.objects);
-        counters.regroupedObjects += item.second.objects.size();
     }
+    counters.regroupedObjects += counters.carriedObjects - before;
 }

@@ -36,7 +36,7 @@ ClusterFs::ReadCache::covering(const ClusterNo cluster, const Sequence sequence,
         return nullptr;
     for (auto &at: found->second) {
         const auto &w = at->second;
-        if (!w->loading && w->sequence == sequence && w->covers(start, size))
+        if (!w->loading && !w->forgotten && w->sequence == sequence && w->covers(start, size))
             return &at;
     }
     return nullptr;
@@ -303,7 +303,7 @@ ClusterFs::ReadCache::removeIf(const ClusterNo cluster, IsVoid &&isVoid)
         return;
     const auto list = found->second; // remove() changes the original
     for (const auto at: list) {
-        if (at->second.use_count() == 1 && isVoid(*at->second))
+        if (isVoid(*at->second) && at->second.use_count() == 1)
             remove(at);
     }
 }
@@ -311,7 +311,10 @@ ClusterFs::ReadCache::removeIf(const ClusterNo cluster, IsVoid &&isVoid)
 void
 ClusterFs::ReadCache::forget(const ClusterNo cluster)
 {
-    removeIf(cluster, [](const Window &) { return true; });
+    removeIf(cluster, [](Window &window) {
+        window.forgotten = !window.loading; // those who hold it check what they take
+        return true;
+    });
 }
 
 void

@@ -24,6 +24,7 @@ struct Window {
     uint32_t size = 0;
     BufferPointer buffer;
     bool loading = false;
+    bool forgotten = false; ///< not to be found any more; here only because somebody holds it
     bool trusted = false; ///< written by us in this run: no checksum needed
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
     uint32_t mates = 0; ///< objects that were read along with the wanted one

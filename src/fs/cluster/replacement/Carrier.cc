@@ -92,6 +92,8 @@ ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &w
     }
     if (Staging::MemoryOf(w.payload) > catalog.staging.bytesFree())
         return false; // promised to writers meanwhile
+    if (catalog.index.full())
+        return false; // the old record keeps its place until its cluster is free
     auto info = catalog.info(w.slot);
     info.flags &= static_cast<uint8_t>(~flagJoined); // the packer will see
     const auto stage = catalog.staging.open(header.key, info);
@@ -108,12 +110,9 @@ ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &w
         catalog.disownParts(w.slot);
     }
     catalog.erase(w.slot);
-    if (catalog.addStaged(stage) == noSlot) {
-        if (staged.firstPart != noCluster)
-            catalog.freeParts(staged.firstPart);
-        catalog.staging.drop(stage);
-        return false;
-    }
+    const auto slot = catalog.addStaged(stage);
+    assert(slot != noSlot);
+    (void)slot; // only asserted on
     staged.origin = c;
     staged.originOffset = w.offset;
     ++catalog.clusters[c].carried;

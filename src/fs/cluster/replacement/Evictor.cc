@@ -66,7 +66,7 @@ bool
 ClusterFs::Evictor::isShort() const
 {
     const auto &index = shared_.catalog.index;
-    if (needSlots_ || index.used() + index.capacity() / 64 > index.capacity())
+    if (index.used() + index.capacity() / 64 > index.capacity())
         return true;
     // draining ones may wait for slow readers; what is leaving may wait for a
     // cluster to be packed into, so that it counts only while there are some
@@ -88,7 +88,6 @@ ClusterFs::Evictor::poll()
     // each round frees a cluster or starts a read, so this ends
     while (isShort()) {
         const auto c = victim();
-        needSlots_ = false;
         if (c == noCluster ? !dropStaged() : !evict(c))
             return;
     }

@@ -28,9 +28,6 @@ public:
     /// a hit: the object, and with it its cluster, was used
     void touch(SlotNo);
 
-    /// room in the index is needed, too
-    void needSlots() { needSlots_ = true; }
-
     /// whether an object is past its lifetime
     bool expired(SlotNo) const;
 
@@ -63,7 +60,6 @@ private:
     Allocator &allocator_;
     ReadCache &cache_;
     Carrier &carrier_;
-    bool needSlots_ = false;
     ClusterNo hand_ = 0; ///< of the sweep
     uint32_t sample_ = 0; ///< of the generator by which leastValuable() picks clusters
     ClusterNo cyclic_ = 0; ///< next victim of the overwrite layout

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Carrier and evictor, put together by hand: what they do when something is full, gone or broken. */
+
+#include "PartsSupport.h"
+
+#include "fs/cluster/replacement/Evictor.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+constexpr ClusterNo home = 5; ///< of the objects that are to be carried
+constexpr uint32_t payload = 500;
+constexpr uint32_t spacing = 4096;
+
+class Replacement : public ::testing::Test
+{
+protected:
+    Replacement() {
+        p.allFree();
+        carrier.onComplete = [this](const StageNo s) { staged.push_back(s); };
+    }
+
+    static Config fewObjects() {
+        auto config = smallConfig();
+        config.objectKb = 64; // 1,024 at most
+        return config;
+    }
+
+    static uint32_t offsetOf(const uint64_t n) { return static_cast<uint32_t>(n) * spacing; }
+
+    /// objects 1 to count in one cluster, whose bytes are in memory
+    void prepare(const uint64_t count, const ClusterNo firstPart = noCluster) {
+        const auto buffer = std::make_shared<Buffer>(65536);
+        memset(buffer->data(), 0, buffer->size());
+        for (uint64_t n = 1; n <= count; ++n) {
+            wanted.push_back({p.placed(n, home, offsetOf(n), payload, n == 1 ? firstPart : noCluster), 0, offsetOf(n), payload});
+            wanted.back().tag = p.catalog.index[wanted.back().slot].tag;
+        }
+        sequence = p.catalog.clusters[home].sequence;
+        for (uint64_t n = 1; n <= count; ++n) {
+            ExtentHeader header;
+            header.size = payload;
+            header.sequence = sequence;
+            header.key = keyOf(n);
+            memcpy(buffer->data() + offsetOf(n) + ExtentHeader::encodedBytes, bytesOf(n, payload).data(), payload);
+            sealExtent(buffer->data() + offsetOf(n), header, p.shared.uuid, home, offsetOf(n));
+        }
+        p.cache.insert(home, sequence, buffer, 65536);
+    }
+
+    uint64_t carry() {
+        carrier.hold(home, false);
+        return carrier.carry(home, sequence, wanted);
+    }
+
+    /// takes all places of the index but so many
+    void fillIndex(const uint64_t left) {
+        auto &index = p.catalog.index;
+        for (uint64_t n = 0; index.used() + left < index.capacity(); ++n)
+            ASSERT_NE(index.insert(keyOf(100000 + n)), noSlot);
+    }
+
+    PartsDevice device{32 * MB, fewObjects()};
+    Parts p{device};
+    Carrier carrier{p.shared, p.cache};
+    Evictor evictor{p.shared, p.allocator, p.cache, carrier};
+    std::vector<Carrier::Wanted> wanted;
+    std::vector<StageNo> staged; ///< again
+    Sequence sequence = 0;
+};
+
+} // namespace
+
+TEST_F(Replacement, carriesWhatIsStillThere) {
+    const auto elsewhere = p.placed(9, home + 1, offsetOf(3), payload);
+    prepare(5);
+    p.catalog.erase(wanted[0].slot); // deleted
+    ++wanted[1].tag; // its record is somebody else's now
+    wanted[2].offset = offsetOf(7); // of which nothing is known
+    wanted.push_back({elsewhere, p.catalog.index[elsewhere].tag, offsetOf(3), payload}); // has moved
+    EXPECT_EQ(carry(), 2 * payload);
+    ASSERT_EQ(staged.size(), 2U);
+    for (const uint64_t n: {4, 5}) {
+        const auto &o = p.catalog.staging[staged[n - 4]];
+        EXPECT_EQ(o.key, keyOf(n));
+        EXPECT_EQ(o.origin, home);
+        std::string got(payload, '\0');
+        Staging::Cursor cursor;
+        EXPECT_EQ(p.catalog.staging.copy(staged[n - 4], 0, &got[0], payload, cursor), payload);
+        EXPECT_TRUE(got == bytesOf(n, payload)) << n;
+    }
+    EXPECT_EQ(p.shared.counters.carriedObjects, 2U);
+    EXPECT_EQ(p.shared.counters.corrupt, 0U);
+    EXPECT_EQ(p.catalog.clusters[home].live, 2U);
+    EXPECT_TRUE(carrier.takeSettled().empty()) << "two are nowhere but in memory";
+}
+
+TEST_F(Replacement, carriesNothingFromWhatTheClusterWasBefore) {
+    prepare(2);
+    carrier.hold(home, true);
+    EXPECT_TRUE(carrier.holds(home));
+    EXPECT_EQ(carrier.carry(home, sequence + 1, wanted), 0U);
+    EXPECT_FALSE(carrier.holds(home));
+    for (const auto &w: wanted)
+        p.catalog.erase(w.slot);
+    ASSERT_EQ(p.catalog.clusters[home].state, ClusterState::free);
+    carrier.hold(home, true);
+    EXPECT_EQ(carrier.carry(home, sequence, wanted), 0U) << "emptied meanwhile";
+    EXPECT_EQ(carrier.held(), 0U);
+    carrier.onEmptied(home);
+    EXPECT_EQ(p.shared.counters.evictedClusters, 0U) << "deletes have done it";
+    EXPECT_TRUE(staged.empty());
+}
+
+TEST_F(Replacement, carriesNothingWithoutItsBytes) {
+    prepare(2);
+    p.cache.forget(home);
+    EXPECT_EQ(carry(), 0U);
+    EXPECT_EQ(carrier.takeSettled(), std::vector<ClusterNo>{home});
+    EXPECT_EQ(p.catalog.objects(), 2U);
+}
+
+TEST_F(Replacement, carriesNothingIntoFullStaging) {
+    prepare(2);
+    auto &staging = p.catalog.staging;
+    const auto all = staging.bytesFree();
+    ASSERT_TRUE(staging.promise(all));
+    EXPECT_EQ(carry(), 0U);
+    carrier.flushed(carrier.takeSettled());
+    staging.unpromise(all);
+    std::vector<StageNo> opened; // entries, though no bytes
+    for (auto s = staging.open(keyOf(1), ObjectInfo()); s != noStage; s = staging.open(keyOf(1), ObjectInfo()))
+        opened.push_back(s);
+    EXPECT_EQ(carry(), 0U);
+    EXPECT_EQ(carrier.held(), 1U);
+    carrier.flushed(carrier.takeSettled());
+    EXPECT_EQ(carrier.held(), 0U);
+    EXPECT_EQ(p.catalog.objects(), 2U) << "they stay where they are";
+    for (const auto s: opened)
+        staging.drop(s);
+    EXPECT_EQ(carry(), 2 * payload);
+}
+
+/// an object keeps its place in the index until its cluster is free, and so needs a second one
+TEST_F(Replacement, anObjectThatTheIndexHasNoPlaceForStaysWhereItIs) {
+    const auto parts = p.chain({20, 21}, 1000, payload + 2000, payload);
+    prepare(4, parts);
+    p.catalog.erase(wanted.back().slot); // which keeps its place, too
+    wanted.pop_back();
+    fillIndex(1);
+    const auto used = p.catalog.staging.bytesUsed();
+    std::swap(wanted[0], wanted[1]); // the one with parts finds nothing, nor does the last one
+    EXPECT_EQ(carry(), payload);
+    for (const uint64_t n: {1, 2, 3}) {
+        const auto slot = p.catalog.index.find(keyOf(n));
+        ASSERT_NE(slot, noSlot) << n;
+        EXPECT_EQ(p.catalog.index[slot].staged(), n == 2) << n;
+    }
+    EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters[21].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.staging.bytesUsed(), used + Staging::MemoryOf(payload));
+}
+
+/// what is carried away may be deleted before the flush: its cluster is free then
+TEST_F(Replacement, emptiedClustersAreFreeAfterTheFlush) {
+    prepare(1);
+    ASSERT_EQ(carry(), payload);
+    EXPECT_TRUE(carrier.takeSettled().empty());
+    p.catalog.erase(p.catalog.index.find(keyOf(1)));
+    EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::packed) << "until what was deleted is so after a power cut, too";
+    carrier.flushed(carrier.takeSettled());
+    EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::free);
+}
+
+TEST_F(Replacement, objectsWithoutADateDoNotExpire) {
+    prepare(1);
+    p.shared.config.fileLifetime = 100;
+    auto &record = p.catalog.index[wanted[0].slot];
+    record.timestamp = 0;
+    EXPECT_FALSE(evictor.expired(wanted[0].slot));
+    record.timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    EXPECT_TRUE(evictor.expired(wanted[0].slot));
+}
+
+/// room is made by writing; a disk that takes no writes keeps what it has
+TEST_F(Replacement, aDiskThatTakesNoWritesKeepsAll) {
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        p.placed(c, c, spacing, 30000);
+    const auto objects = p.catalog.objects();
+    p.shared.health.level = Health::Level::noWrites;
+    evictor.poll();
+    EXPECT_EQ(p.catalog.objects(), objects);
+    p.shared.health.level = Health::Level::good;
+    p.shared.counters.carriedBytes = uint64_t(1) << 40; // no budget for carrying
+    evictor.poll();
+    EXPECT_LT(p.catalog.objects(), objects);
+}
+
+/// parts may take all clusters, with heads that are still in staging
+TEST_F(Replacement, theHeadUsedLongestAgoGoesWhenPartsTakeAllClusters) {
+    const auto count = p.catalog.clusters.count();
+    const auto open = p.catalog.staging.open(keyOf(900), ObjectInfo()); // which has parts, but is in no list
+    ASSERT_NE(open, noStage);
+    p.stage(901, bytesOf(901, 100)); // without parts: nothing to gain
+    std::vector<std::vector<ClusterNo>> chains(4);
+    for (ClusterNo c = 0; c < count; ++c)
+        chains[c * chains.size() / count].push_back(c);
+    for (size_t i = 0; i < chains.size(); ++i)
+        p.stage(i, bytesOf(i, payload), p.chain(chains[i], 1000, payload + chains[i].size() * 1000, payload));
+    p.catalog.staging.touch(p.catalog.index[p.catalog.index.find(keyOf(0))].place);
+    ASSERT_EQ(p.allocator.available(), 0U);
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
+    for (const uint64_t n: {0, 2, 3, 901})
+        EXPECT_NE(p.catalog.index.find(keyOf(n)), noSlot) << n;
+    EXPECT_EQ(p.shared.counters.evictedObjects, 1U);
+    EXPECT_EQ(p.allocator.available(), chains[1].size());
+}
+
+/// somebody has to go at once: not even looking may take long
+TEST_F(Replacement, onlySomeHeadsAreLookedAt) {
+    const auto count = p.catalog.clusters.count();
+    for (uint64_t n = 0; n < 300; ++n)
+        p.stage(100 + n, bytesOf(n, 10));
+    std::vector<ClusterNo> all;
+    for (ClusterNo c = 0; c < count; ++c)
+        all.push_back(c);
+    p.stage(1, bytesOf(1, payload), p.chain(all, 1000, payload + count * 1000, payload));
+    evictor.poll();
+    EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot) << "behind all the others";
+    for (uint64_t n = 0; n < 300; ++n)
+        p.catalog.staging.touch(p.catalog.index[p.catalog.index.find(keyOf(100 + n))].place);
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
+    EXPECT_EQ(p.allocator.available(), count);
+}
+
+/// what is past its lifetime is no reason to keep a cluster, however lately it was used
+TEST_F(Replacement, expiredObjectsAreWorthNothing) {
+    p.shared.config.fileLifetime = 100;
+    evictor.poll(); // looks for what has expired already
+    const auto count = p.catalog.clusters.count();
+    for (ClusterNo c = 0; c < count; ++c)
+        p.placed(c, c, spacing, 30000);
+    constexpr ClusterNo expired = 7; // not the last in the list, but near its end
+    for (ClusterNo c = 0; c < count; ++c)
+        evictor.touch(p.catalog.index.find(keyOf(c)));
+    p.catalog.index[p.catalog.index.find(keyOf(expired))].timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    p.shared.counters.packedBytes = 1 << 30; // a budget for carrying
+    evictor.poll();
+    EXPECT_EQ(p.catalog.clusters[expired].state, ClusterState::free) << "nothing there is wanted";
+    EXPECT_TRUE(carrier.holds(0)) << "the next one has what is wanted";
+}
+
+/// what is wanted is carried only as long as staging has room to spare
+TEST_F(Replacement, fullStagingLeavesNoRoomForCarrying) {
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        p.placed(c, c, spacing, 30000);
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        evictor.touch(p.catalog.index.find(keyOf(c)));
+    p.shared.counters.packedBytes = 1 << 30;
+    ASSERT_TRUE(p.catalog.staging.promise(p.catalog.staging.bytesFree() - 50000));
+    evictor.poll();
+    EXPECT_EQ(carrier.held(), 0U);
+    EXPECT_EQ(p.catalog.clusters[0].state, ClusterState::free);
+    EXPECT_GE(p.allocator.available(), p.allocator.reserve());
+}
+
+/// carrying takes a place of the index for each object: when there is none, a cluster goes as a whole
+TEST_F(Replacement, aFullIndexLeavesNoRoomForCarrying) {
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        p.placed(c, c, spacing, 30000);
+    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+        evictor.touch(p.catalog.index.find(keyOf(c)));
+    p.shared.counters.packedBytes = 1 << 30; // a budget for carrying all
+    fillIndex(1);
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index.find(keyOf(0)), noSlot);
+    EXPECT_EQ(p.catalog.clusters[0].state, ClusterState::free);
+    EXPECT_TRUE(carrier.holds(1)) << "for this one, the first has left a place";
+    EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot);
+}
