@@ -2,6 +2,7 @@
 /* The engine's small common parts: fields, checksums, memory, clocks, words. */
 
 #include "EngineSupport.h"
+#include "SyscallFaults.h"
 
 #include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Clock.h"
@@ -111,6 +112,15 @@ TEST(Crc32c, goesOnWhereItEnded) {
         EXPECT_EQ(crc32c(bytes.data() + cut, bytes.size() - cut, crc32c(bytes.data(), cut)), whole);
 }
 
+TEST(Crc32c, takesMoreThanTheLibraryCounts) {
+    constexpr size_t most = size_t(1) << 30;
+    const Region large(most + 4096); // reading pages that nobody wrote costs next to nothing
+    large.data()[most] = 7;
+    const auto first = crc32c(large.data(), most / 2);
+    const auto second = crc32c(large.data() + most / 2, most / 2, first);
+    EXPECT_EQ(crc32c(large.data(), most + 4096), crc32c(large.data() + most, 4096, second));
+}
+
 TEST(Memory, regionsAreZeroAndLarge) {
     Region none(0);
     EXPECT_EQ(none.size(), 0U);
@@ -161,6 +171,29 @@ TEST(Memory, buffersNeedNoMappings) {
     munmap(all, pages * page);
     if (n >= pages)
         GTEST_SKIP() << "this system allows more mappings than that";
+}
+
+TEST(Memory, buffersThatNobodyMapsComeFromTheHeap) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "they all come from the heap";
+#endif
+    constexpr size_t size = 256 * 1024;
+    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(mmap)}, ENOMEM).with(1, size)}, [] {
+        Buffer b(size);
+        ASSERT_NE(b.data(), nullptr);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(b.data()) % 4096, 0U);
+        memset(b.data(), 7, size);
+        EXPECT_EQ(b.data()[size - 1], 7);
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
+TEST(Memory, buffersWithoutMemoryThrow) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer ends the process instead";
+#endif
+    EXPECT_THROW(Buffer(size_t(1) << 60), std::bad_alloc);
 }
 
 TEST(Memory, roundsUpAndDown) {
