@@ -196,13 +196,18 @@ TEST_F(AioFaultsTest, lockingGoesOnAfterSignalsButNotForEver)
 
 TEST_F(AioFaultsTest, aFileSystemThatDoesNotTellItsAlignmentGetsItsBlocks)
 {
-    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(statx)}, ENOSYS).on(path)}, [&] {
-        const auto device = open(path);
-        ASSERT_TRUE(device) << error;
-        struct stat found;
-        ASSERT_EQ(stat(path.c_str(), &found), 0);
-        const auto block = static_cast<uint32_t>(found.st_blksize);
-        EXPECT_EQ(device->alignment(), std::max(512U, std::min(4096U, block)));
+    // the C library has a way round the first of these, which cannot tell it either
+    const SyscallFault missing = SyscallFault({SCMP_SYS(statx)}, ENOSYS).on(path);
+    const SyscallFault refused = SyscallFault({SCMP_SYS(statx)}, EINVAL).on(path);
+    const auto whyNot = withFaults({missing, refused}, [&] {
+        for (int i = 0; i < 2; ++i) {
+            const auto device = open(path);
+            ASSERT_TRUE(device) << error;
+            struct stat found;
+            ASSERT_EQ(stat(path.c_str(), &found), 0);
+            const auto block = static_cast<uint32_t>(found.st_blksize);
+            EXPECT_EQ(device->alignment(), std::max(512U, std::min(4096U, block)));
+        }
     });
     if (!whyNot.empty())
         GTEST_SKIP() << whyNot;
