@@ -236,6 +236,13 @@ TEST_F(AioDeviceTest, refusedWithNothingInFlightIsDoneAtOnce)
     EXPECT_EQ(sabotage.refused, 1U);
     EXPECT_EQ(peek(path, 0, 4096), out.text());
     EXPECT_TRUE(device->asynchronous());
+
+    sabotage.submit = 0; // none taken, and no reason given
+    sabotage.submitTimes = 1;
+    out.pattern(4);
+    EXPECT_EQ(write(*device, 0, out), Status::ok);
+    EXPECT_EQ(sabotage.refused, 2U);
+    EXPECT_EQ(peek(path, 0, 4096), out.text());
 }
 
 TEST_F(AioDeviceTest, refusedWithSomeInFlightIsTriedAgain)
@@ -285,10 +292,12 @@ TEST_F(AioDeviceTest, reportsErrors)
 {
     const auto device = open(path);
     TestBuffer in(4096);
-    sabotage.submit = ENODEV;
-    sabotage.submitTimes = 1;
-    EXPECT_EQ(read(*device, 0, in), Status::ioError);
-    EXPECT_EQ(device->stats().lastErrno, ENODEV);
+    for (const int errnum: {EINVAL, ENODEV}) {
+        sabotage.submit = errnum;
+        sabotage.submitTimes = 1;
+        EXPECT_EQ(read(*device, 0, in), Status::ioError);
+        EXPECT_EQ(device->stats().lastErrno, errnum);
+    }
 
     for (const auto op: {IoOp::read, IoOp::write, IoOp::flush}) {
         sabotage.result = -EIO;
@@ -296,7 +305,7 @@ TEST_F(AioDeviceTest, reportsErrors)
         EXPECT_EQ(run(*device, op, 0, 4096, in.data()), Status::ioError);
         EXPECT_EQ(device->stats().lastErrno, EIO);
     }
-    EXPECT_EQ(device->stats().of(IoOp::read).errors, 2U);
+    EXPECT_EQ(device->stats().of(IoOp::read).errors, 3U);
     EXPECT_EQ(device->stats().of(IoOp::flush).errors, 1U);
     EXPECT_EQ(read(*device, 0, in), Status::ok);
 }

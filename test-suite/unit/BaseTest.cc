@@ -2,6 +2,7 @@
 /* The engine's small common parts: fields, checksums, memory, clocks, words. */
 
 #include "EngineSupport.h"
+#include "SyscallFaults.h"
 
 #include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Clock.h"
@@ -111,6 +112,21 @@ TEST(Crc32c, goesOnWhereItEnded) {
         EXPECT_EQ(crc32c(bytes.data() + cut, bytes.size() - cut, crc32c(bytes.data(), cut)), whole);
 }
 
+TEST(Crc32c, takesMoreThanTheLibraryCounts) {
+    constexpr size_t size = (size_t(1) << 32) + 4096; // as an int: 4096
+    // pages that nobody wrote are one and the same page of zeros
+    const auto memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        GTEST_SKIP() << "not enough address space";
+    const auto bytes = static_cast<char *>(memory);
+    bytes[size - 1] = 7;
+    uint32_t inPieces = 0;
+    for (size_t at = 0; at < size; at += size / 5)
+        inPieces = crc32c(bytes + at, std::min(size / 5, size - at), inPieces);
+    EXPECT_EQ(crc32c(bytes, size), inPieces);
+    munmap(memory, size);
+}
+
 TEST(Memory, regionsAreZeroAndLarge) {
     Region none(0);
     EXPECT_EQ(none.size(), 0U);
@@ -161,6 +177,29 @@ TEST(Memory, buffersNeedNoMappings) {
     munmap(all, pages * page);
     if (n >= pages)
         GTEST_SKIP() << "this system allows more mappings than that";
+}
+
+TEST(Memory, buffersThatNobodyMapsComeFromTheHeap) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "they all come from the heap";
+#endif
+    constexpr size_t size = 256 * 1024;
+    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(mmap)}, ENOMEM).with(1, size)}, [] {
+        Buffer b(size);
+        ASSERT_NE(b.data(), nullptr);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(b.data()) % 4096, 0U);
+        memset(b.data(), 7, size);
+        EXPECT_EQ(b.data()[size - 1], 7);
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
+TEST(Memory, buffersWithoutMemoryThrow) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer ends the process instead";
+#endif
+    EXPECT_THROW(Buffer(size_t(1) << 60), std::bad_alloc);
 }
 
 TEST(Memory, roundsUpAndDown) {

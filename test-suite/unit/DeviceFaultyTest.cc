@@ -406,6 +406,28 @@ TEST_F(DeviceFaultyTest, errorsOfTheMediaArePassedOn)
     EXPECT_EQ(held(0, 8192), out.text());
 }
 
+TEST_F(DeviceFaultyTest, errorsOfTheMediaUndoNothing)
+{
+    FaultyDevice inner(media, clock, 1);
+    FaultyDevice outer(inner, clock, 2);
+    ASSERT_EQ(write(outer, 0, out), Status::ok);
+    inner.script(IoOp::flush, 1, Fault::error);
+    EXPECT_EQ(run(outer, IoOp::flush), Status::ioError);
+    EXPECT_EQ(outer.unflushedSectors(), 16U) << "still at risk";
+
+    for (const auto op: {IoOp::read, IoOp::write}) {
+        inner.script(op, 1, Fault::error, true);
+        outer.script(IoOp::read, outer.requests(IoOp::read) + 1, Fault::rot);
+        EXPECT_EQ(read(outer, 0, in), Status::ioError);
+        EXPECT_EQ(write(outer, 8192, in), Status::ioError);
+        outer.cut(); // cannot take back anything
+        EXPECT_EQ(held(0, 8192), out.text());
+        inner.heal();
+        outer.revive();
+    }
+    EXPECT_GT(outer.unflushedSectors(), 0U);
+}
+
 TEST(DeviceFaultyReplayTest, sameSeedSameHistory)
 {
     const auto first = history(11);

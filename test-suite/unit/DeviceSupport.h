@@ -248,6 +248,37 @@ private:
     int errnum_;
 };
 
+/// Two file systems with a file each that has the same inode number, and a
+/// link that leads from the one to the other when told.
+class Twins
+{
+public:
+    explicit Twins(const uint64_t size) {
+        for (const char *name: {"a", "b"}) {
+            (void)mkdir((folder_ / name).c_str(), 0700);
+            mounts_.push_back(std::make_unique<Mount>("none", folder_ / name, "tmpfs"));
+            (void)folder_.file(std::string(name) + "/image", size);
+        }
+        struct stat first, second;
+        works_ = symlink("a", link_.c_str()) == 0 && stat((folder_ / "a/image").c_str(), &first) == 0 &&
+                 stat((folder_ / "b/image").c_str(), &second) == 0 && first.st_dev != second.st_dev &&
+                 first.st_ino == second.st_ino;
+    }
+
+    bool works() const { return works_; } ///< needs rights to mount
+    std::string path() const { return link_ + "/image"; }
+    void exchange() const {
+        if (unlink(link_.c_str()) != 0 || symlink("b", link_.c_str()) != 0)
+            throw std::runtime_error("cannot change " + link_ + ": " + strerror(errno));
+    }
+
+private:
+    Folder folder_;
+    std::vector<std::unique_ptr<Mount>> mounts_; ///< gone before the folder
+    const std::string link_ = folder_ / "link";
+    bool works_ = false;
+};
+
 } // namespace Testing
 } // namespace ClusterFs
 

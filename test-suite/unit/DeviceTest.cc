@@ -72,6 +72,18 @@ private:
     void wake() override { ++wakes; }
 };
 
+/// hardware that can no more than it must
+class PlainDevice final : public Device
+{
+public:
+    explicit PlainDevice(const Clock &clock): Device(clock, 1 << 20, 4096, 1) {}
+    void wait(unsigned) override {}
+
+private:
+    bool start(Request *request) override { return finish(request, Status::ok, 0), true; }
+    void reap() override {}
+};
+
 class DeviceTest : public testing::Test
 {
 protected:
@@ -189,6 +201,14 @@ TEST_F(DeviceTest, discardIsBackgroundOrUnsupported)
     EXPECT_EQ(device.stats().of(IoOp::discard).errors, 0U);
 }
 
+TEST_F(DeviceTest, discardsAreUnsupportedUnlessSaidOtherwise)
+{
+    PlainDevice device(clock);
+    EXPECT_EQ(run(device, IoOp::discard, 0, 4096), Status::unsupported);
+    EXPECT_EQ(run(device, IoOp::read, 0, 4096, buffer.data()), Status::ok);
+    EXPECT_EQ(device.stats().of(IoOp::discard).requests, 0U);
+}
+
 TEST_F(DeviceTest, fullQueueAnswersBusy)
 {
     PuppetDevice device(clock, 1);
@@ -285,6 +305,8 @@ TEST_F(DeviceTest, noRoomKeepsTheOrder)
     device.room = 0;
     addMany(device, 2, IoClass::background);
     addMany(device, 2, IoClass::urgent);
+    EXPECT_EQ(device.inFlight(), 0U);
+    EXPECT_FALSE(device.idle()); // they wait
     device.room = 1000;
     device.poll();
     EXPECT_EQ(device.order, "uubb");

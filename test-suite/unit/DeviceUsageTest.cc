@@ -109,6 +109,44 @@ TEST_F(DeviceUsageTest, nonsenseIsSkipped)
     EXPECT_EQ(findUsage(disk(250, 0), root), "");
 }
 
+TEST_F(DeviceUsageTest, onlyWholeEscapesAreUndone)
+{
+    const struct { const char *written, *read; } cases[] = {
+        {"/a\\134b", "/a\\b"}, {"/a\\040", "/a "}, {"/a\\04", "/a\\04"}, {"/a\\\\040", "/a\\ "}, {"/a\\/00", "/a\\/00"},
+        {"/a\\0/0", "/a\\0/0"}, {"/a\\00/", "/a\\00/"}, {"/a\\800", "/a\\800"}, {"/a\\080", "/a\\080"}, {"/a\\008", "/a\\008"},
+    };
+    for (const auto &c: cases) {
+        fake("/proc/self/mountinfo", std::string("36 35 250:0 / ") + c.written + " rw - ext4 /dev/other rw\n");
+        EXPECT_EQ(findUsage(disk(250, 0), root), std::string("is mounted on ") + c.read);
+    }
+}
+
+TEST_F(DeviceUsageTest, numbersOfDevicesHaveAColon)
+{
+    for (const char *number: {"250;0", "250:", "250", ":0", "x:0"}) {
+        fake("/proc/self/mountinfo", std::string("36 35 ") + number + " / /mnt rw - ext4 none rw\n");
+        EXPECT_EQ(findUsage(disk(250, 0), root), "") << number;
+    }
+}
+
+TEST_F(DeviceUsageTest, otherFilesAreNotMeant)
+{
+    const auto path = folder.file("image", 4096);
+    fake("/proc/swaps", "Filename\n" + folder.file("other", 4096) + " file 4 0 -2\n/proc/self/status file 4 0 -3\n");
+    fake("/sys/block/loop0/loop/backing_file", folder / "other");
+    EXPECT_EQ(findUsage(describe(path), root), "");
+}
+
+TEST_F(DeviceUsageTest, loopDeviceOnADisk)
+{
+    const LoopDevice loop(folder.file("image", 8 << 20));
+    if (!loop.works())
+        GTEST_SKIP() << loop.whyNot();
+    fake("/sys/block/loop99/loop/backing_file", loop.path() + "\n");
+    EXPECT_EQ(findUsage(describe(loop.path()), root), "is attached as loop device /dev/loop99");
+    EXPECT_EQ(findUsage(disk(250, 0), root), "");
+}
+
 TEST_F(DeviceUsageTest, swapFile)
 {
     const auto path = folder.file("a swap file", 4 << 20);

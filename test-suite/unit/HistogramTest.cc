@@ -90,6 +90,14 @@ TEST(HistogramTest, percentilesBoundTheSortedValues)
     EXPECT_EQ(histogram.percentile(1.0), histogram.most());
 }
 
+TEST(HistogramTest, aShareOfMoreThanAllIsTheLargest)
+{
+    Histogram histogram;
+    for (const uint64_t value: {1, 20, 3000})
+        histogram.add(value);
+    EXPECT_EQ(histogram.percentile(2.0), 3000U);
+}
+
 TEST(HistogramTest, copiesAreIndependent)
 {
     Histogram first;

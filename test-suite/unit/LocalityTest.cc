@@ -358,6 +358,22 @@ TEST(CostMeter, readsOfOneSizeLeaveTheSharesOpen) {
     EXPECT_GT(m.byteMicros(), 0);
 }
 
+TEST(CostMeter, whatTookSecondsWasSomethingElse) {
+    CostMeter m;
+    CostMeter disturbed;
+    uint64_t now = 0;
+    for (unsigned i = 0; i < 640; ++i) {
+        const uint32_t bytes = 4096 * (1 + i % 32);
+        m.add(now, now + 1000 + bytes / 100, bytes);
+        disturbed.add(now, now + 1000 + bytes / 100, bytes);
+        now += 20000000;
+        disturbed.add(now - 10000000, now - 4999999, bytes); // a little more than five seconds
+    }
+    EXPECT_EQ(disturbed.requestMicros(), m.requestMicros());
+    EXPECT_EQ(disturbed.byteMicros(), m.byteMicros());
+    EXPECT_NEAR(m.requestMicros(), 1000, 100);
+}
+
 TEST(WindowPolicy, readsWhatPays) {
     CostMeter disk; // as if nothing was measured: 2 ms for a request, 150 MB/s
     WindowPolicy p;

@@ -2,6 +2,7 @@
 /* Runs of pages: theirs alone, reused, and given back to the system. */
 
 #include "EngineSupport.h"
+#include "SyscallFaults.h"
 
 #include "fs/cluster/base/PagePool.h"
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 using namespace ClusterFs;
+using namespace ClusterFs::Testing;
 
 namespace {
 
@@ -127,4 +129,23 @@ TEST(PagePool, servesSeveralThreads) {
     for (auto &thread: threads)
         thread.join();
     EXPECT_EQ(pool.mappedBytes(), chunk);
+}
+
+TEST(PagePool, withoutMappingsThereIsNoRunButThoseThatAreFree) {
+    const auto noMemory = SyscallFault({SCMP_SYS(mmap)}, ENOMEM).with(1, chunk);
+    const auto whyNot = withFaults({noMemory, SyscallFault(noMemory).nth(2)}, [] {
+        PagePool pool;
+        EXPECT_EQ(pool.take(1), nullptr);
+        EXPECT_EQ(pool.mappedBytes(), 0U);
+        std::vector<char *> runs;
+        for (size_t i = 0; i < PagePool::chunkPages; ++i)
+            runs.push_back(pool.take(1));
+        EXPECT_EQ(std::count(runs.begin(), runs.end(), nullptr), 0);
+        EXPECT_EQ(pool.take(1), nullptr); // a second chunk
+        pool.giveBack(runs[9], 1);
+        EXPECT_EQ(pool.take(1), runs[9]);
+        EXPECT_EQ(pool.mappedBytes(), chunk);
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
 }
