@@ -74,6 +74,22 @@ TEST(EngineError, flippedBitsAreNeverServed) {
     EXPECT_GT(t.engine->stats().counters.corrupt, 0U);
 }
 
+/// the device may give right ones the next time
+TEST(EngineError, bytesThatWereWrongAreNotKept) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(fill(t));
+    const auto g = t.geometry();
+    const auto reader = t.engine->read(keyOf(30));
+    ASSERT_NE(reader, nullptr);
+    t.damage(g.clusterStart, t.media.size());
+    EXPECT_EQ(t.fetch(*reader, 0), Status::corrupt);
+    t.damage(g.clusterStart, t.media.size()); // as before
+    std::string got;
+    EXPECT_EQ(t.readAll(*reader, got), Status::ok);
+    EXPECT_TRUE(got == filled(30));
+    EXPECT_EQ(t.engine->stats().counters.corrupt, 1U);
+}
+
 TEST(EngineError, rottenMediaAreNeverServed) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
         TestStore t(16 * MB);

@@ -65,7 +65,7 @@ protected:
     PartsDevice device{32 * MB, fewObjects()};
     Parts p{device};
     Carrier carrier{p.shared, p.cache};
-    Evictor evictor{p.shared, p.allocator, p.cache, carrier};
+    Evictor evictor{p.shared, p.journal, p.allocator, p.cache, carrier};
     std::vector<Carrier::Wanted> wanted;
     std::vector<StageNo> staged; ///< again
     Sequence sequence = 0;

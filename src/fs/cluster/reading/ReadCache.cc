@@ -36,7 +36,7 @@ ClusterFs::ReadCache::covering(const ClusterNo cluster, const Sequence sequence,
         return nullptr;
     for (auto &at: found->second) {
         const auto &w = at->second;
-        if (!w->loading && !w->forgotten && w->sequence == sequence && w->covers(start, size))
+        if (!w->loading && w->sequence == sequence && w->covers(start, size))
             return &at;
     }
     return nullptr;
@@ -166,21 +166,14 @@ ClusterFs::ReadCache::loaded(const LoadPointer &load, const WindowPointer &windo
     if (others.empty())
         underWay_.erase(load->cluster);
 
-    if (status != Status::ok) {
-        const auto found = byCluster_.find(load->cluster);
-        if (found != byCluster_.end()) {
-            for (const auto at: found->second) {
-                if (at->second == window) {
-                    remove(at);
-                    break;
-                }
-            }
-        }
-    }
+    if (status != Status::ok)
+        remove(window);
     // the window is in use until all waiters have copied what they came for
     const auto waiters = std::move(load->waiters);
     for (const auto &done: waiters)
         done(status);
+    if (window->forgotten)
+        remove(window);
     catalog_.unpin(load->pin);
     startDeferred();
 }
@@ -281,6 +274,19 @@ ClusterFs::ReadCache::remove(const Windows::iterator victim)
     windows_.erase(victim);
 }
 
+/// the same, unless it has left memory
+void
+ClusterFs::ReadCache::remove(const WindowPointer &window)
+{
+    const auto found = byCluster_.find(window->cluster);
+    if (found == byCluster_.end())
+        return;
+    const auto &list = found->second;
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto i) { return i->second == window; });
+    if (at != list.end())
+        remove(*at);
+}
+
 /// learns from what became of the mates
 void
 ClusterFs::ReadCache::noteDrop(const Window &window)
@@ -312,7 +318,7 @@ void
 ClusterFs::ReadCache::forget(const ClusterNo cluster)
 {
     removeIf(cluster, [](Window &window) {
-        window.forgotten = !window.loading; // those who hold it check what they take
+        window.forgotten = !window.loading; // goes when those have copied who wait for it
         return true;
     });
 }

@@ -24,7 +24,7 @@ struct Window {
     uint32_t size = 0;
     BufferPointer buffer;
     bool loading = false;
-    bool forgotten = false; ///< not to be found any more; here only because somebody holds it
+    bool forgotten = false; ///< to go when those who waited for it have copied what they came for
     bool trusted = false; ///< written by us in this run: no checksum needed
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
     uint32_t mates = 0; ///< objects that were read along with the wanted one
@@ -131,6 +131,7 @@ private:
     Windows::iterator *covering(ClusterNo, Sequence, uint32_t start, uint32_t size);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
+    void remove(const WindowPointer &);
     template <class IsVoid> void removeIf(ClusterNo, IsVoid &&);
     void noteDrop(const Window &);
 
