@@ -174,6 +174,7 @@ TEST(Catalog, isFullWhenTheIndexIs) {
         p.stage(n, "x");
     const auto s = p.catalog.staging.open(keyOf(2000), ObjectInfo());
     EXPECT_EQ(p.catalog.addStaged(s), noSlot);
+    EXPECT_EQ(p.catalog.addFound(1, 1, nullptr, Record(), 100), noSlot);
     EXPECT_EQ(p.catalog.objects(), 1024U);
 }
 

@@ -82,6 +82,9 @@ TEST(Health, aDiskThatTakesNoWritesIsAskedWhetherItCanBeRead) {
         health.writeProbed(false, log);
         EXPECT_EQ(health.level, Health::Level::noWrites);
         EXPECT_TRUE(health.suspect);
+        for (unsigned i = 0; i < Health::writeErrorsTolerated; ++i)
+            health.writeDone(Status::ioError, log); // what was under way
+        EXPECT_FALSE(health.writesSuspect) << "that is known";
         health.probed(answers, log);
         EXPECT_FALSE(health.suspect);
         EXPECT_EQ(health.level, answers ? Health::Level::noWrites : Health::Level::gone);

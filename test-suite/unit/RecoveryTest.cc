@@ -225,6 +225,7 @@ TEST(Recovery, aScanLeavesNewerClustersAlone) {
 
 /// an object of which two copies are found: the newer one counts when its cluster, which is read, has it whole
 TEST(Recovery, waitsForTheCopiesThatItChecks) {
+    uint64_t last = 0; ///< number of the read of that cluster
     for (const auto fault: {Fault::none, Fault::error}) {
         PartsDevice d;
         {
@@ -238,19 +239,19 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
             ASSERT_TRUE(p.writeJournal());
         }
         d.device->setDelay(1000, 1000);
+        d.device->script(IoOp::read, last, fault);
         Parts p(d);
         p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
         p.recovery->start();
         bool waited = false;
         ASSERT_TRUE(p.until([&] {
             p.recovery->poll();
-            if (!p.recovery->done() && p.recovery->progress() == 1.0) {
-                waited = true; // the newest read is the one of that cluster
-                d.device->script(IoOp::read, d.device->requests(IoOp::read), fault);
-            }
+            waited = waited || (!p.recovery->done() && p.recovery->progress() == 1.0);
             return p.recovery->done();
         }));
         EXPECT_TRUE(waited);
+        last = d.device->requests(IoOp::read);
+        EXPECT_EQ(d.device->injected(Fault::error), fault == Fault::error ? 1U : 0U);
         const auto slot = p.catalog.index.find(keyOf(3));
         ASSERT_NE(slot, noSlot);
         EXPECT_EQ(p.catalog.index[slot].cluster, 1U) << "the newer copy is torn";
