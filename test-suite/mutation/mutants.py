@@ -25,7 +25,7 @@ MUTANTS = (
     Mutant("deletes-not-logged", "recovery/Journal.cc", "    ++shared_.counters.journalDeletes;\n    add(record);\n",
            "    ++shared_.counters.journalDeletes;\n"),
     Mutant("deletes-not-remembered", "recovery/Findings.cc", "    if (removed(record.bucket, record.tag, c.sequence))\n        return;\n", ""),
-    Mutant("deletes-not-flushed", "recovery/Journal.cc", "    if (flushNow)\n        flush();\n", ""),
+    Mutant("deletes-not-flushed", "recovery/Journal.cc", "    busy_ = true;\n    releaseAtRisk_ = 0;", "    releaseAtRisk_ = 0;\n    return;"),
     Mutant("packed-but-not-flushed", "engine/Core.cc", "    shared.device.submit(std::move(io));\n", "    io.done(Status::ok);\n"),
     Mutant("clusters-reused-while-read", "index/Catalog.cc", "    if (!c.pins)\n        makeFree(n);\n", "    makeFree(n);\n"),
     Mutant("carried-from-clusters-reused-at-once", "replacement/Carrier.cc",
