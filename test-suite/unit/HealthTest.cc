@@ -70,6 +70,29 @@ TEST(Health, aBadPlaceForWritesIsNotABadDisk) {
     EXPECT_EQ(said.size(), 2U) << "known already";
 }
 
+/// a backing store that is full takes what it has room for already: the journal, and that other place
+TEST(Health, aDiskThatTakesNoClustersTakesNothing) {
+    std::vector<std::string> said;
+    const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };
+    Health health;
+    const auto fail = [&](const unsigned clusters) {
+        for (unsigned i = 0; i < clusters; ++i) {
+            health.writeDone(Status::ioError, log, true);
+            health.writeDone(Status::ok, log);
+        }
+    };
+    fail(Health::writeErrorsMost - 1);
+    EXPECT_EQ(health.level, Health::Level::good);
+    health.writeDone(Status::ok, log, true);
+    fail(Health::writeErrorsMost - 1);
+    EXPECT_EQ(health.level, Health::Level::good) << "one was written in between";
+    EXPECT_FALSE(health.writesSuspect);
+    fail(1);
+    EXPECT_EQ(health.level, Health::Level::noWrites);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_NE(said[0].find("64 writes in a row failed: nothing is stored"), std::string::npos) << said[0];
+}
+
 TEST(Health, aDiskThatTakesNoWritesIsAskedWhetherItCanBeRead) {
     std::vector<std::string> said;
     const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };

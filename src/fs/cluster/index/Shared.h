@@ -10,6 +10,7 @@
 #include "fs/cluster/index/Catalog.h"
 #include "fs/cluster/layout/Superblock.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -27,7 +28,7 @@ public:
     enum class Level : uint8_t { good, noWrites, gone };
 
     static constexpr unsigned writeErrorsTolerated = 8; ///< in a row, then another place is tried
-    static constexpr unsigned writeErrorsMost = 64; ///< in a row, whatever another place says
+    static constexpr unsigned writeErrorsMost = 64; ///< in a row, of clusters alone or of all, whatever another place says
     static constexpr unsigned readErrorsTolerated = 64; ///< in a row
     static constexpr unsigned clusterErrorsTolerated = 3; ///< of one cluster
 
@@ -35,14 +36,19 @@ public:
     bool writesSuspect = false; ///< many writes have failed: another place is to be tried
     bool suspect = false; ///< many requests have failed: superblocks are to be tried
 
-    void writeDone(const Status s, const Log &log) {
+    /// \param cluster whether it was one: of a full backing store, what was written before still takes writes
+    void writeDone(const Status s, const Log &log, const bool cluster = false) {
         if (s == Status::ok) {
             writeErrors_ = 0;
-        } else if (++writeErrors_ >= writeErrorsMost) {
-            noMoreWrites(log);
-        } else if (writeErrors_ % writeErrorsTolerated == 0 && level == Level::good) {
-            writesSuspect = true;
+            clusterErrors_ = cluster ? 0 : clusterErrors_;
+            return;
         }
+        ++writeErrors_;
+        clusterErrors_ += cluster;
+        if (std::max(writeErrors_, clusterErrors_) >= writeErrorsMost)
+            noMoreWrites(log);
+        else if (writeErrors_ % writeErrorsTolerated == 0 && level == Level::good)
+            writesSuspect = true;
     }
     /// \param well whether a write elsewhere succeeded
     void writeProbed(const bool well, const Log &log) {
@@ -78,8 +84,8 @@ private:
             return;
         level = Level::noWrites;
         suspect = true;
-        log(LogLevel::error, std::to_string(writeErrors_) + " writes in a row failed: nothing is stored any more, "
-            "hits go on; replace the disk and restart");
+        log(LogLevel::error, std::to_string(std::max(writeErrors_, clusterErrors_)) + " writes in a row failed: "
+            "nothing is stored any more, hits go on; replace the disk and restart");
     }
     void sayBad(const unsigned failed, const char *const what, const Log &log) {
         if (!std::exchange(saidBad_, true))
@@ -88,6 +94,7 @@ private:
     }
 
     unsigned writeErrors_ = 0;
+    unsigned clusterErrors_ = 0;
     unsigned readErrors_ = 0;
     bool saidBad_ = false;
 };

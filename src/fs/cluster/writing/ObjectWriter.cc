@@ -345,7 +345,7 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
 {
     auto &shared = group.shared;
     auto &staging = shared.catalog.staging;
-    shared.health.writeDone(status, shared.log);
+    shared.health.writeDone(status, shared.log, true);
     --object->writesInFlight;
     const bool ours = object->stage != noStage && staging[object->stage].id == object->stageId &&
                       staging[object->stage].state == StageState::writing;

@@ -288,7 +288,7 @@ ClusterFs::Packer::written(const PackPointer &pack, const Status status)
 {
     assert(inFlight_ > 0);
     --inFlight_;
-    shared_.health.writeDone(status, shared_.log);
+    shared_.health.writeDone(status, shared_.log, true);
     if (status != Status::ok) {
         failed(pack);
         return;
