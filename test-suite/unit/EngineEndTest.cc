@@ -25,17 +25,24 @@ endAndAnswer(TestStore &t)
     EXPECT_TRUE(t.faulty->idle());
 }
 
+/// an object that is due to be packed, on a device that takes its time from now on
+void
+storeAndWait(TestStore &t)
+{
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
+    t.settle();
+    t.faulty->setDelay(slow, slow);
+    t.clock.advance(uint64_t(t.config.persist) * 1000000);
+}
+
 } // namespace
 
 /* requests that are answered after the engine has ended */
 
 TEST(EngineEnd, packingMayBeUnderWay) {
     TestStore t(32 * MB);
-    ASSERT_NO_FATAL_FAILURE(t.start());
-    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
-    t.settle();
-    t.faulty->setDelay(slow, slow);
-    t.clock.advance(uint64_t(t.config.persist) * 1000000);
+    ASSERT_NO_FATAL_FAILURE(storeAndWait(t));
     ASSERT_TRUE(t.until([&] { return t.engine->stats().readCacheBytes > 0; })) << "what is being packed is in memory";
     EXPECT_EQ(t.engine->stats().counters.packs, 0U);
     ASSERT_NO_FATAL_FAILURE(endAndAnswer(t));
@@ -45,11 +52,7 @@ TEST(EngineEnd, packingMayBeUnderWay) {
 
 TEST(EngineEnd, aFlushMayBeUnderWay) {
     TestStore t(32 * MB);
-    ASSERT_NO_FATAL_FAILURE(t.start());
-    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
-    t.settle();
-    t.faulty->setDelay(slow, slow);
-    t.clock.advance(uint64_t(t.config.persist) * 1000000);
+    ASSERT_NO_FATAL_FAILURE(storeAndWait(t));
     const auto before = t.faulty->requests(IoOp::flush);
     ASSERT_TRUE(t.until([&] { return t.faulty->requests(IoOp::flush) > before; }));
     EXPECT_EQ(t.engine->stats().counters.packs, 1U);

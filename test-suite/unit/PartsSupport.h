@@ -161,10 +161,15 @@ struct Parts {
         return done;
     }
 
-    /// starts from what is on the device
-    bool recover() {
+    /// begins a start from what is on the device
+    void beginRecovery() {
         recovery = std::make_unique<Recovery>(shared, journal, home.superblock);
         recovery->start();
+    }
+
+    /// starts from what is on the device
+    bool recover() {
+        beginRecovery();
         const bool done = until([&] {
             recovery->poll();
             return recovery->done();

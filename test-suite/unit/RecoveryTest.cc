@@ -148,8 +148,7 @@ TEST(Recovery, takesAFewChunksATurn) {
     d.device->setDelay(1000, 1000);
     const HastyClock hasty(6000); // a look takes longer than a turn may
     Parts p(d, hasty);
-    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
-    p.recovery->start();
+    p.beginRecovery();
     const auto aChunk = 0.8 * checkpointChunkBytes / static_cast<double>(d.superblock.geometry.checkpointBytes);
     auto before = p.recovery->progress();
     EXPECT_EQ(before, 0.0);
@@ -187,8 +186,7 @@ TEST(Recovery, saysHowFarAScanIs) {
     chunkAt(d, 1)[200] ^= 1;
     d.device->setDelay(100, 5000);
     Parts p(d);
-    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
-    p.recovery->start();
+    p.beginRecovery();
     double before = 0;
     unsigned moved = 0;
     ASSERT_TRUE(p.until([&] {
@@ -214,8 +212,7 @@ TEST(Recovery, aScanLeavesNewerClustersAlone) {
     putCluster(d, 70, 7000, 5);
     d.device->setDelay(2000, 2000);
     Parts p(d);
-    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
-    p.recovery->start();
+    p.beginRecovery();
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->scanning(); }));
     putCluster(d, 71, 7001, p.shared.sequence + 1);
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->done(); }));
@@ -241,8 +238,7 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
         d.device->setDelay(1000, 1000);
         d.device->script(IoOp::read, last, fault);
         Parts p(d);
-        p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
-        p.recovery->start();
+        p.beginRecovery();
         bool waited = false;
         ASSERT_TRUE(p.until([&] {
             p.recovery->poll();
