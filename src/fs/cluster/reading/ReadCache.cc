@@ -274,17 +274,19 @@ ClusterFs::ReadCache::remove(const Windows::iterator victim)
     windows_.erase(victim);
 }
 
-/// the same, unless it has left memory
-void
+/// \returns false when it has left memory before
+bool
 ClusterFs::ReadCache::remove(const WindowPointer &window)
 {
     const auto found = byCluster_.find(window->cluster);
     if (found == byCluster_.end())
-        return;
+        return false;
     const auto &list = found->second;
     const auto at = std::find_if(list.begin(), list.end(), [&](const auto i) { return i->second == window; });
-    if (at != list.end())
-        remove(*at);
+    if (at == list.end())
+        return false;
+    remove(*at);
+    return true;
 }
 
 /// learns from what became of the mates
@@ -332,14 +334,8 @@ ClusterFs::ReadCache::forgetUnused(const ClusterNo cluster)
 void
 ClusterFs::ReadCache::split(const WindowPointer &whole, const std::vector<std::pair<uint32_t, uint32_t>> &runs)
 {
-    const auto found = byCluster_.find(whole->cluster);
-    if (found == byCluster_.end())
+    if (!remove(whole))
         return;
-    const auto &list = found->second;
-    const auto at = std::find_if(list.begin(), list.end(), [&](const auto i) { return i->second == whole; });
-    if (at == list.end())
-        return; // it has left memory
-    remove(*at);
     for (const auto &run: runs) {
         const auto size = run.second - run.first;
         const auto buffer = std::make_shared<Buffer>(size);

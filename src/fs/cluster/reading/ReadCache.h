@@ -131,7 +131,7 @@ private:
     Windows::iterator *covering(ClusterNo, Sequence, uint32_t start, uint32_t size);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
-    void remove(const WindowPointer &);
+    bool remove(const WindowPointer &);
     template <class IsVoid> void removeIf(ClusterNo, IsVoid &&);
     void noteDrop(const Window &);
 
