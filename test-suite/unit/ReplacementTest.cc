@@ -174,6 +174,28 @@ TEST_F(Replacement, emptiedClustersAreFreeAfterTheFlush) {
     EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::free);
 }
 
+/// where it came from still has it, though it may be stored again while nothing is known of it
+TEST_F(Replacement, whatIsEvictedBeforeItsOriginIsGoneMayReturn) {
+    p.shared.covered = p.shared.forgotten;
+    p.shared.config.clusterLifetime = 100;
+    const auto evictAll = [&](const ClusterNo c) {
+        device.clock.advance(101 * uint64_t(1000000));
+        p.catalog.clusters[c].written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+        evictor.poll();
+        return p.catalog.clusters[c].state == ClusterState::free;
+    };
+    p.placed(8, 1, 0, payload);
+    prepare(2);
+    ASSERT_EQ(carry(), 2 * payload);
+    ASSERT_TRUE(evictAll(1));
+    EXPECT_FALSE(p.shared.mayReturn()) << "written before anything was carried";
+    p.catalog.staging.startPacking(staged[0]);
+    p.placed(9, 2, 0, payload);
+    p.catalog.place(p.catalog.index.find(keyOf(1)), 2, spacing, payload);
+    ASSERT_TRUE(evictAll(2));
+    EXPECT_TRUE(p.shared.mayReturn());
+}
+
 TEST_F(Replacement, objectsWithoutADateDoNotExpire) {
     prepare(1);
     p.shared.config.fileLifetime = 100;

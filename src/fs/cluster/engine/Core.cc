@@ -95,6 +95,7 @@ ClusterFs::Core::poll()
     }
     if (recovery.done() && !recoveryNoted_) {
         recoveryNoted_ = true;
+        shared.covered = shared.forgotten;
         const auto &r = recovery.stats();
         shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
                    std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
@@ -346,12 +347,10 @@ ClusterFs::Core::remove(const Key &key)
 {
     recovery.removedNow(key);
     const auto slot = shared.catalog.index.find(key);
-    if (slot == noSlot) {
-        if (!recovery.done())
-            journal.removal(key, shared.sequence);
+    if (slot != noSlot || shared.mayReturn())
+        journal.removal(key, shared.sequence);
+    if (slot == noSlot)
         return false;
-    }
-    journal.removal(key, shared.sequence);
     ++shared.counters.removed;
     shared.catalog.erase(slot);
     return true;

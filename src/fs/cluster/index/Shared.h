@@ -134,7 +134,13 @@ struct Shared {
     static constexpr size_t readKeysMost = 1024;
     std::deque<std::function<void()>> later; ///< to be called at the next poll()
     bool recovered = false; ///< the whole index is known
+    uint64_t forgotten = 1; ///< times that copies of what was forgotten remained; all that is not found yet is the first
+    uint64_t covered = 0; ///< of these, those that no start would find any more
     std::shared_ptr<bool> alive = std::make_shared<bool>(true); ///< false once the engine is closed
+
+    /// Whether a start could find an object that the index does not have. What replaces or
+    /// deletes an object must be in the journal then, though nothing is known of it.
+    bool mayReturn() const { return forgotten != covered; }
 
     /// payload bytes of a part
     uint32_t partCapacity() const { return geometry.clusterBytes - partPayloadAt; }

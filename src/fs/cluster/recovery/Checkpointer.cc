@@ -51,6 +51,7 @@ ClusterFs::Checkpointer::begin()
     tried_ = shared_.clock.micros();
     number_ = superblock_.checkpoint + 1;
     from_ = shared_.sequence + 1;
+    forgotten_ = shared_.forgotten;
     chunk_ = 0;
     nextCluster_ = 0;
     nextBucket_ = 0;
@@ -275,6 +276,7 @@ ClusterFs::Checkpointer::finish()
     superblock_ = newer_;
     step_ = Step::idle;
     lastFailed_ = false;
+    shared_.covered = forgotten_; // its journal and its objects do not have them
     ++completed_;
     ++shared_.counters.checkpoints;
     completedAt_ = shared_.clock.micros();

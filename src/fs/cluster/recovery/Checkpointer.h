@@ -78,6 +78,7 @@ private:
     bool held_ = false;
     bool lastFailed_ = false;
     uint64_t number_ = 0; ///< of the running checkpoint
+    uint64_t forgotten_ = 0; ///< Shared::forgotten when it began
     Sequence from_ = 0; ///< first sequence number that it leaves to the journal
     uint32_t chunk_ = 0; ///< next to write
     ClusterNo nextCluster_ = 0;

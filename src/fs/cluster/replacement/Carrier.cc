@@ -23,13 +23,20 @@ void
 ClusterFs::Carrier::hold(const ClusterNo c, const bool evict)
 {
     assert(!holds(c));
-    held_.push_back({c, evict});
+    held_.push_back({c, evict, shared_.sequence});
 }
 
 bool
 ClusterFs::Carrier::holds(const ClusterNo c) const
 {
     return std::any_of(held_.begin(), held_.end(), [c](const Held &h) { return h.cluster == c; });
+}
+
+bool
+ClusterFs::Carrier::copied(const ClusterNo c) const
+{
+    const auto sequence = shared_.catalog.clusters[c].sequence;
+    return std::any_of(held_.begin(), held_.end(), [=](const Held &h) { return h.since < sequence; });
 }
 
 size_t

@@ -29,6 +29,8 @@ public:
     /// \param evict whether all that remains is to go afterwards
     void hold(ClusterNo, bool evict);
     bool holds(ClusterNo) const;
+    /// whether objects of a packed cluster may have come from one that is still held, and so be there, too
+    bool copied(ClusterNo) const;
 
     /// Stages objects of a held cluster whose bytes are in the read cache.
     /// \param sequence what it was when they were chosen
@@ -57,6 +59,7 @@ private:
     struct Held {
         ClusterNo cluster;
         bool evict;
+        Sequence since; ///< what is packed from it has a higher one
     };
     std::vector<Held>::iterator find(ClusterNo);
     bool carryOne(ClusterNo, const Wanted &, const Window &);

@@ -341,6 +341,8 @@ ClusterFs::Evictor::finish(const ClusterNo c)
     auto &entry = shared_.catalog.clusters[c];
     if (entry.state != ClusterState::packed)
         return;
+    if (entry.live && carrier_.copied(c))
+        ++shared_.forgotten;
     ++shared_.counters.evictedClusters;
     shared_.counters.evictedObjects += entry.live;
     shared_.catalog.freeCluster(c);
@@ -385,6 +387,7 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
             const auto next = catalog.index[s].sibling;
             if (!catalog.index[s].dead() && expired(s)) {
                 ++shared_.counters.expiredObjects;
+                ++shared_.forgotten; // its key is no longer known, but remains on the device
                 catalog.erase(s);
             }
             s = next;

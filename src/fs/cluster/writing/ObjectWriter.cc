@@ -105,10 +105,10 @@ ClusterFs::WriterGroup::publish(const StageNo stage)
     auto &catalog = shared.catalog;
     const auto key = catalog.staging[stage].key;
     const auto older = catalog.index.find(key);
-    if (older != noSlot) {
+    if (older != noSlot || shared.mayReturn())
         journal->removal(key, shared.sequence);
+    if (older != noSlot)
         catalog.erase(older);
-    }
     if (catalog.addStaged(stage) == noSlot)
         return Status::full;
     const auto slot = catalog.staging[stage].record;
