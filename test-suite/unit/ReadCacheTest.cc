@@ -36,6 +36,13 @@ protected:
     bool answered(const size_t n) {
         return p.until([&] { cache.poll(); return answers.size() >= n; }, 200);
     }
+    /// one after the other
+    void loadAll(const ClusterNo first, const ClusterNo end) {
+        for (auto c = first; c < end; ++c) {
+            load(c, 0, 65536);
+            ASSERT_TRUE(answered(c + 1));
+        }
+    }
     uint64_t reads() const { return device.device->requests(IoOp::read); }
 
     PartsDevice device;
@@ -244,6 +251,68 @@ TEST_F(ReadCacheTest, doesNotForgetWhatIsHeld) {
     cache.forgetUnused(7);
     EXPECT_EQ(cache.find(7, 5, 0, 100), held);
     EXPECT_EQ(cache.bytes(), 8192U);
+}
+
+/// of what has to go, that stays once more which somebody has used
+TEST_F(ReadCacheTest, windowsAreReducedToWhatWasUsed) {
+    cache.setLimit(16 * 65536);
+    load(0, 0, 65536);
+    ASSERT_TRUE(answered(1));
+    const auto use = [this](const uint32_t from, const uint32_t size) {
+        const auto w = cache.find(0, 1, from, size);
+        ASSERT_NE(w, nullptr);
+        EXPECT_EQ(std::string(w->at(from), size), content(0).substr(from, size));
+        w->use(from, size);
+    };
+    ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
+    ASSERT_NO_FATAL_FAILURE(use(10000, 3001));
+    ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
+    EXPECT_EQ(cache.find(0, 1, 0, 100), nullptr) << "nobody wanted that";
+    EXPECT_EQ(cache.find(0, 1, 13000, 10), nullptr) << "beyond the end of a piece";
+    EXPECT_EQ(cache.find(0, 1, 9999, 10), nullptr);
+    ASSERT_NO_FATAL_FAILURE(use(10000, 3001));
+    ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
+    ASSERT_NO_FATAL_FAILURE(use(34990, 10));
+    EXPECT_LE(cache.bytes(), cache.limit());
+    cache.setLimit(65536);
+    ASSERT_NO_FATAL_FAILURE(loadAll(18, 19));
+    EXPECT_EQ(cache.find(0, 1, 10000, 3001), nullptr) << "but not forever";
+    EXPECT_EQ(cache.bytes(), 65536U);
+    EXPECT_EQ(reads(), 19U);
+}
+
+TEST_F(ReadCacheTest, whatWasUsedNearlyAllIsNotReduced) {
+    load(0, 0, 65536);
+    cache.setLimit(16 * 65536);
+    ASSERT_TRUE(answered(1));
+    cache.find(0, 1, 0, 60000)->use(0, 60000);
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
+    EXPECT_EQ(cache.find(0, 1, 0, 60000), nullptr);
+    EXPECT_EQ(cache.bytes(), 16 * 65536U);
+}
+
+/// nor what somebody does not want to have in memory
+TEST_F(ReadCacheTest, whatIsToLeaveFirstIsNotReduced) {
+    load(0, 0, 65536);
+    ASSERT_TRUE(answered(1));
+    cache.find(0, 1, 0, 5000)->use(0, 5000);
+    cache.putFirst(0, 1, 0, 5000);
+    cache.setLimit(16 * 65536);
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 17));
+    EXPECT_EQ(cache.find(0, 1, 0, 5000), nullptr);
+}
+
+/// what is only a copy of what was used is void with its cluster, too
+TEST_F(ReadCacheTest, reducedWindowsAreForgotten) {
+    cache.setLimit(16 * 65536);
+    load(0, 0, 65536);
+    ASSERT_TRUE(answered(1));
+    cache.find(0, 1, 0, 5000)->use(0, 5000);
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
+    ASSERT_NE(cache.find(0, 1, 0, 5000), nullptr);
+    cache.forget(0);
+    EXPECT_EQ(cache.find(0, 1, 0, 5000), nullptr);
 }
 
 /// nothing comes in the place of what is not there

@@ -184,6 +184,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     if (status != Status::ok)
         return -1;
     count(&Counters::readFromCache);
+    window->use(piece.start, piece.bytes);
     const auto inside = offset - piece.offset;
     const auto n = std::min<uint64_t>(size, piece.payload - inside);
     memcpy(to, window->at(piece.payloadAt + static_cast<uint32_t>(inside)), n);

@@ -10,9 +10,33 @@
 namespace ClusterFs {
 namespace {
 constexpr uint64_t recentShare = 4; ///< of the limit, one part came in since a window that counts as recent was used
-constexpr uint32_t leastBytes = 4096; ///< smaller windows are worth no more
+constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more
+
+/// whether keeping so many bytes of a window is worth it
+constexpr bool isClearlyLess(const uint64_t bytes, const uint64_t all) { return bytes * 4 <= all * 3; }
 } // namespace
 } // namespace ClusterFs
+
+const ClusterFs::Window::Piece *
+ClusterFs::Window::pieceOf(const uint32_t from, const uint32_t bytes) const
+{
+    for (const auto &p: pieces) {
+        if (from >= p.start && uint64_t(from) + bytes <= uint64_t(p.start) + p.size)
+            return &p;
+    }
+    return nullptr;
+}
+
+void
+ClusterFs::Window::use(const uint32_t from, const uint32_t bytes)
+{
+    const auto is = [from](const Piece &p) { return p.start == from; };
+    // from the end: most often it is the last one again
+    if (reduced || std::any_of(pieces.rbegin(), pieces.rend(), is))
+        return;
+    const auto padded = std::min<uint64_t>(roundUp(bytes, extentAlignment), uint64_t(start) + size - from);
+    pieces.push_back({from, static_cast<uint32_t>(padded), 0});
+}
 
 ClusterFs::ReadCache::ReadCache(Device &device, Catalog &catalog, const Geometry &geometry, const uint64_t most):
     device_(device),
@@ -215,12 +239,19 @@ ClusterFs::ReadCache::add(const ClusterNo cluster, const Sequence sequence, cons
     return window;
 }
 
-/// what a window is worth when it is used now: the cost of a byte of it, in those of transferring one
+/// what a byte of that many costs to read again, in the cost of transferring one
+double
+ClusterFs::ReadCache::costOf(const uint64_t bytes) const
+{
+    const auto &cost = device_.readCost();
+    return cost.requestMicros() / cost.byteMicros() / static_cast<double>(std::max(bytes, leastBytes));
+}
+
+/// what a window is worth when it is used now
 double
 ClusterFs::ReadCache::worth(const Window &w) const
 {
-    const auto &cost = device_.readCost();
-    return age_ + 1 + cost.requestMicros() / cost.byteMicros() / std::max(w.size, leastBytes);
+    return age_ + 1 + costOf(w.buffer->size());
 }
 
 /// puts a window in its place among the others
@@ -247,7 +278,7 @@ ClusterFs::ReadCache::evict(const uint64_t wanted, const bool recentToo)
         if (victim->second.use_count() > 1 || (!recentToo && recent(*victim->second)))
             continue;
         age_ = std::max(age_, victim->first);
-        remove(victim);
+        reduce(victim);
     }
 }
 
@@ -258,6 +289,32 @@ ClusterFs::ReadCache::makeRoom(const uint64_t wanted)
     evict(wanted, true);
     // a single window must always find room, however small the limit
     return bytes_ + wanted <= limit_ || bytes_ == 0;
+}
+
+/// leaves what was used of a window in its place, as old as it was, or nothing
+void
+ClusterFs::ReadCache::reduce(const Windows::iterator victim)
+{
+    const auto whole = victim->second;
+    const auto part = std::make_shared<Window>(*whole);
+    uint32_t bytes = 0;
+    for (auto &p: part->pieces) {
+        p.at = bytes;
+        bytes += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
+    }
+    const auto size = roundUp(bytes, Device::bufferAlignment());
+    const auto since = victim->first - costOf(whole->buffer->size());
+    const bool unwanted = victim->first <= 0; // somebody has said so
+    remove(victim);
+    if (!bytes || whole->reduced || unwanted || !isClearlyLess(size, whole->buffer->size()))
+        return;
+    part->reduced = true;
+    part->mates = 0; // they have been counted
+    part->buffer = std::make_shared<Buffer>(size);
+    for (const auto &p: part->pieces)
+        memcpy(part->buffer->data() + p.at, whole->at(p.start), p.size);
+    bytes_ += size;
+    byCluster_[part->cluster].push_back(windows_.emplace(since + costOf(size), part));
 }
 
 void

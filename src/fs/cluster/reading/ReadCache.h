@@ -16,8 +16,15 @@
 
 namespace ClusterFs {
 
-/// The bytes of [start, start + size) of a cluster.
+/// The bytes of [start, start + size) of a cluster, or of those only that were used.
 struct Window {
+    /// bytes that somebody has copied from: an extent
+    struct Piece {
+        uint32_t start; ///< bytes from the cluster's start
+        uint32_t size;
+        uint32_t at; ///< of a reduced window: bytes from the buffer's start
+    };
+
     ClusterNo cluster = noCluster;
     Sequence sequence = 0; ///< of the cluster when the window was made
     uint32_t start = 0; ///< bytes from the cluster's start
@@ -29,11 +36,23 @@ struct Window {
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
     uint32_t mates = 0; ///< objects that were read along with the wanted one
     uint64_t used = 0; ///< the read cache's clock at the last use
+    std::vector<Piece> pieces; ///< that were used
+    bool reduced = false; ///< to its pieces
 
     bool covers(const uint32_t from, const uint32_t bytes) const {
-        return from >= start && uint64_t(from) + bytes <= uint64_t(start) + size;
+        return from >= start && uint64_t(from) + bytes <= uint64_t(start) + size && (!reduced || pieceOf(from, bytes));
     }
-    const char *at(const uint32_t offset) const { return buffer->data() + (offset - start); }
+    /// \param offset of a byte that it covers
+    const char *at(const uint32_t offset) const {
+        if (!reduced)
+            return buffer->data() + (offset - start);
+        const auto *const piece = pieceOf(offset, 1);
+        return buffer->data() + piece->at + (offset - piece->start);
+    }
+    /// \returns the piece with all of these bytes, or nil
+    const Piece *pieceOf(uint32_t from, uint32_t bytes) const;
+    /// somebody copies from an extent
+    void use(uint32_t from, uint32_t bytes);
 };
 using WindowPointer = std::shared_ptr<Window>;
 
@@ -43,7 +62,8 @@ using WindowPointer = std::shared_ptr<Window>;
 /// windows are so kept for a large one; windows of one size go in the order of
 /// their last use. A window that somebody else holds a pointer to is not evicted,
 /// and one that was used just now not before all others: large ones would leave
-/// before their readers have come to the end.
+/// before their readers have come to the end. What was used of a window that has to
+/// go stays once more by itself, when that is clearly less.
 class ReadCache
 {
 public:
@@ -126,11 +146,13 @@ private:
     bool makeRoom(uint64_t bytes);
     void evict(uint64_t wanted, bool recentToo);
     bool recent(const Window &) const;
+    double costOf(uint64_t bytes) const;
     double worth(const Window &) const;
     Windows::iterator give(Windows::iterator, double worth, uint64_t used);
     Windows::iterator *covering(ClusterNo, Sequence, uint32_t start, uint32_t size);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
+    void reduce(Windows::iterator);
     bool remove(const WindowPointer &);
     template <class IsVoid> void removeIf(ClusterNo, IsVoid &&);
     void noteDrop(const Window &);
