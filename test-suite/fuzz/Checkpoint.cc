@@ -26,6 +26,13 @@ checkFields(const std::vector<char> &bytes, const std::vector<char> &again, cons
         require(agree(bytes, again, at, at + 5) && agree(bytes, again, at + 8, at + 44), "encoding gives the same clusters");
     const auto objects = chunk.objectRecords.size() * (Checkpoint::ObjectRecord::encodedBytes + (chunk.keys ? 16 : 0));
     require(agree(bytes, again, at, at + objects), "encoding gives the same objects");
+    for (const auto &g: chunk.groupRecords) {
+        constexpr size_t flagOfSheet = 33; // any number but 1 means no
+        require(agree(bytes, again, at, at + flagOfSheet), "encoding gives the same groups");
+        at += Checkpoint::GroupRecord::encodedBytes;
+        for (size_t i = 0; i < g.members.size(); ++i, at += Checkpoint::MemberRecord::encodedBytes)
+            require(agree(bytes, again, at, at + Checkpoint::MemberRecord::encodedBytes - 1), "encoding gives the same members");
+    }
 }
 
 void
@@ -40,14 +47,14 @@ run(Input in)
         return;
     require(chunk.clusterRecords.size() <= Checkpoint::ClustersInChunk(), "clusters fit");
     require(chunk.objectRecords.size() <= Checkpoint::ObjectsInChunk(chunk.keys), "objects fit");
-    require(chunk.clusterRecords.empty() || chunk.objectRecords.empty(), "one kind of records");
+    require(!chunk.clusterRecords.empty() + !chunk.objectRecords.empty() + !chunk.groupRecords.empty() <= 1, "one kind of records");
     std::vector<char> again(checkpointChunkBytes);
     Checkpoint::Encode(again.data(), chunk, uuidOf(1));
     checkFields(bytes, again, chunk);
     Checkpoint::Chunk same;
     require(Checkpoint::Decode(again.data(), same, uuidOf(1)) == Status::ok, "what was encoded is accepted");
-    require(same.clusterRecords.size() == chunk.clusterRecords.size() && same.objectRecords.size() == chunk.objectRecords.size(),
-            "no record is lost");
+    require(same.clusterRecords.size() == chunk.clusterRecords.size() && same.objectRecords.size() == chunk.objectRecords.size() &&
+            same.groupRecords.size() == chunk.groupRecords.size(), "no record is lost");
 }
 
 std::string
@@ -77,6 +84,15 @@ seed(const Checkpoint::Kind kind, const bool keys, const uint32_t count)
         r.key = keyOf(i);
         chunk.objectRecords.push_back(r);
     }
+    for (uint32_t i = 0; i < count && kind == Checkpoint::groups; ++i) {
+        Checkpoint::GroupRecord r;
+        r.name = i;
+        r.leader = keyOf(i);
+        r.kind = static_cast<uint8_t>(i % 4);
+        for (uint8_t m = 0; m < i; ++m)
+            r.members.push_back({keyOf(100 + m), m, 2, true, false, true});
+        chunk.groupRecords.push_back(r);
+    }
     std::string bytes(checkpointChunkBytes, '\0');
     Checkpoint::Encode(&bytes[0], chunk, uuidOf(1));
     return bytes;
@@ -87,7 +103,7 @@ seeds()
 {
     std::vector<std::string> all;
     for (const bool keys: {false, true}) {
-        for (const auto kind: {Checkpoint::clusters, Checkpoint::objects, Checkpoint::end}) {
+        for (const auto kind: {Checkpoint::clusters, Checkpoint::objects, Checkpoint::end, Checkpoint::groups}) {
             for (const uint8_t repair: {0, 1})
                 all.push_back(seedOf(repair, seed(kind, keys, 9)));
         }

@@ -23,7 +23,7 @@ imageConfig(const bool keys)
     Config c = smallConfig();
     c.clusterKb = 16;
     c.objectKb = 16;
-    c.localityMb = 0;
+    c.localityMb = 1;
     c.persist = 1;
     c.list = keys;
     return c;
@@ -76,6 +76,8 @@ Fuzz::StoredImage::fill(Store &store)
     for (uint64_t i = 0; i < smallObjects; i += 7)
         put(store, i, 700 + i);
     store.engine->remove(keyOf(2));
+    for (uint64_t i = 10; i < smallObjects; i += 10)
+        store.engine->collocate(keyOf(i), {keyOf(i + 1), keyOf(i + 2), keyOf(i + 3)});
     require(store.pack(), "the image is packed again");
 }
 

@@ -55,6 +55,7 @@ def pages_are_read_in_one_request(t):
     assert reads <= 4, f"{reads} reads a page\n{values.text}"
     assert values.number("group reads") >= PAGES / 2, values.text
     assert values.number("members by referer") > 0, values.text
+    assert values.number("groups known before") >= PAGES, values.text
 
 
 @case(only="clusterfs", needs=("modelled disk",))

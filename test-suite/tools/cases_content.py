@@ -61,6 +61,24 @@ def with_keys_in_the_checkpoint(test):
 
 
 @case
+def with_groups_behind_the_checkpoint(test):
+    image, wanted = test.filled()
+    assert test.json("inspect", image)["checkpoint"]["group_records"] == 0
+    commands = [f"collocate {url(n)} {url(n + 1)} {url(n + 2)}" for n in range(0, 30, 3)]
+    test.fill(image, *commands)
+    checkpoint = test.json("inspect", image)["checkpoint"]
+    assert (checkpoint["group_records"], checkpoint["member_records"]) == (10, 20), checkpoint
+    agree(test, image, wanted)
+    test.fill(image)  # a run that learns nothing
+    assert test.json("inspect", image)["checkpoint"]["group_records"] == 10
+    start = next(r["offset"] for r in test.json("inspect", image)["regions"]
+                 if r["region"] == f"checkpoint {test.json('inspect', image)['checkpoint']['number'] % 2}")
+    image.flip(start + test.json("inspect", image)["checkpoint"]["chunks"] * 262144 + 100)
+    assert test.json("inspect", image)["checkpoint"]["group_records"] == 0
+    agree(test, image, wanted)  # no problem: nothing depends on them
+
+
+@case
 def looking_changes_nothing(test):
     image, _ = test.filled(crash=True)
     before = image.digest()

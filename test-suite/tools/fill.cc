@@ -187,6 +187,13 @@ Filler::doLine(std::istringstream &line)
     line >> url;
     if (command == "remove")
         return engine_.remove(keyOf(url));
+    if (command == "collocate") { // LEADER MEMBER...
+        std::vector<Key> members;
+        for (std::string member; line >> member; )
+            members.push_back(keyOf(member));
+        engine_.collocate(keyOf(url), members);
+        return true;
+    }
     return command == "read" && read(url);
 }
 

@@ -116,7 +116,7 @@ TEST(Superblock, hasItsFormat) {
     sampleSuperblock().encode(&buffer[0]);
     EXPECT_EQ(buffer.substr(0, 16), "clusterfs device");
     EXPECT_EQ(hexOf(buffer.substr(16, 68)),
-              "01000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
+              "02000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
               "8877665544332211" "01" "4d00000000000000" "0500000000000000" + std::string(14, '0'));
     EXPECT_EQ(uuidText(uuidOf(0x40)), "40414243-4445-4647-4849-4a4b4c4d4e4f");
 }
@@ -136,11 +136,16 @@ TEST(Superblock, refusesOtherVersionsAndImpossibleSizes) {
     std::string error;
     std::string buffer(superblockBytes, 0);
     auto s = sampleSuperblock();
-    s.version = formatVersion + 1;
-    s.encode(&buffer[0]);
     Superblock t;
-    EXPECT_EQ(t.decode(buffer.data(), error), Status::unsupported);
-    EXPECT_NE(error.find(std::to_string(formatVersion + 1)), std::string::npos) << error;
+    for (const uint32_t version: {oldestVersion - 1, formatVersion + 1}) {
+        s.version = version;
+        s.encode(&buffer[0]);
+        EXPECT_EQ(t.decode(buffer.data(), error), Status::unsupported);
+        EXPECT_NE(error.find("version " + std::to_string(version) + " is not"), std::string::npos) << error;
+    }
+    s.version = oldestVersion;
+    s.encode(&buffer[0]);
+    EXPECT_EQ(t.decode(buffer.data(), error), Status::ok) << error;
     s = sampleSuperblock();
     s.geometry.clusterBytes = 12345;
     s.encode(&buffer[0]);
@@ -319,6 +324,83 @@ TEST(Checkpoint, hasItsFormat) {
               "06000000" "07000000" "08000000" "00000000");
 }
 
+namespace {
+
+Checkpoint::GroupRecord
+sampleGroup(const uint64_t n, const size_t members)
+{
+    Checkpoint::GroupRecord g;
+    g.name = n;
+    g.site = n + 1;
+    g.leader = keyOf(n);
+    g.kind = 2;
+    g.sheet = n % 2;
+    for (size_t i = 0; i < members; ++i)
+        g.members.push_back({keyOf(100 + i), static_cast<uint8_t>(i), 5, i % 2 == 1, i % 3 == 1, i % 5 == 1});
+    return g;
+}
+
+} // namespace
+
+TEST(Checkpoint, groupsComeBack) {
+    std::string buffer(checkpointChunkBytes, 'x');
+    auto c = sampleChunk(Checkpoint::groups, false, 0);
+    size_t left = Checkpoint::GroupBytesInChunk();
+    for (uint64_t n = 0; left >= Checkpoint::GroupRecord::encodedBytes; ++n) {
+        const auto most = (left - Checkpoint::GroupRecord::encodedBytes) / Checkpoint::MemberRecord::encodedBytes;
+        c.groupRecords.push_back(sampleGroup(n, std::min<size_t>(most, n * 7 % 513)));
+        left -= c.groupRecords.back().bytes();
+    }
+    ASSERT_GT(c.groupRecords.size(), 30U);
+    Checkpoint::Encode(&buffer[0], c, uuidOf(1));
+    Checkpoint::Chunk d = sampleChunk(Checkpoint::objects, true, 3); // used before
+    ASSERT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
+    EXPECT_EQ(d.kind, Checkpoint::groups);
+    EXPECT_TRUE(d.objectRecords.empty());
+    ASSERT_EQ(d.groupRecords.size(), c.groupRecords.size());
+    for (size_t i = 0; i < d.groupRecords.size(); ++i) {
+        const auto &a = c.groupRecords[i];
+        const auto &b = d.groupRecords[i];
+        ASSERT_TRUE(a.name == b.name && a.site == b.site && a.leader == b.leader && a.kind == b.kind && a.sheet == b.sheet) << i;
+        ASSERT_EQ(a.members.size(), b.members.size()) << i;
+        for (size_t m = 0; m < a.members.size(); ++m) {
+            const auto &x = a.members[m];
+            const auto &y = b.members[m];
+            ASSERT_TRUE(x.key == y.key && x.weight == y.weight && x.evidence == y.evidence && x.home == y.home &&
+                        x.candidate == y.candidate && x.confirmed == y.confirmed) << i << " " << m;
+        }
+    }
+}
+
+TEST(Checkpoint, groupsHaveTheirFormat) {
+    std::string buffer(checkpointChunkBytes, 'x');
+    auto c = sampleChunk(Checkpoint::groups, false, 0);
+    c.groupRecords.push_back(sampleGroup(1, 2));
+    c.groupRecords.back().leader = Key();
+    Checkpoint::Encode(&buffer[0], c, uuidOf(1));
+    EXPECT_EQ(hexOf(buffer.substr(36, 8)), "04000000" "01000000");
+    const auto keyText = [](const uint64_t n) {
+        const auto k = keyOf(n);
+        return hexOf(std::string(reinterpret_cast<const char *>(k.bytes.data()), k.bytes.size()));
+    };
+    EXPECT_EQ(hexOf(buffer.substr(80, 36 + 2 * 18)), "0100000000000000" "0200000000000000" + std::string(32, '0') + "02" "01" "0200" +
+              keyText(100) + "00" "50" + keyText(101) + "01" "57");
+}
+
+/// a group with more members than there are bytes left
+TEST(Checkpoint, refusesGroupsThatAreCutOff) {
+    std::string buffer(checkpointChunkBytes, 0);
+    auto c = sampleChunk(Checkpoint::groups, false, 0);
+    const auto most = (Checkpoint::GroupBytesInChunk() - Checkpoint::GroupRecord::encodedBytes) / Checkpoint::MemberRecord::encodedBytes;
+    c.groupRecords.push_back(sampleGroup(1, most));
+    Checkpoint::Encode(&buffer[0], c, uuidOf(1));
+    Checkpoint::Chunk d;
+    ASSERT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
+    ByteWriter(&buffer[80 + 34], 2).u16(static_cast<uint16_t>(most + 1));
+    repairChunk(&buffer[0]);
+    EXPECT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::corrupt);
+}
+
 TEST(Checkpoint, noFlippedBitPasses) {
     std::string buffer(checkpointChunkBytes, 0);
     Checkpoint::Encode(&buffer[0], sampleChunk(Checkpoint::objects, true, 10), uuidOf(1));
@@ -332,12 +414,14 @@ TEST(Checkpoint, noFlippedBitPasses) {
 TEST(Checkpoint, refusesKindsAndCountsThatCannotBe) {
     const auto clusters = static_cast<uint32_t>(Checkpoint::ClustersInChunk());
     const auto objects = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(false));
+    const auto groups = static_cast<uint32_t>(Checkpoint::GroupBytesInChunk() / Checkpoint::GroupRecord::encodedBytes);
     const auto withKeys = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(true));
     const struct { const char *what; uint32_t kind, count, keys; bool good; } cases[] = {
-        {"kind 0", 0, 0, 0, false}, {"kind 4", 4, 0, 0, false},
+        {"kind 0", 0, 0, 0, false}, {"kind 5", 5, 0, 0, false},
         {"clusters", 1, clusters, 0, true}, {"too many clusters", 1, clusters + 1, 0, false},
         {"objects", 2, objects, 0, true}, {"too many objects", 2, objects + 1, 0, false},
         {"objects with keys", 2, withKeys, 1, true}, {"too many with keys", 2, withKeys + 1, 1, false},
+        {"groups without members", 4, groups, 0, true}, {"too many groups", 4, groups + 1, 0, false},
     };
     for (const auto &c: cases) {
         std::string buffer(checkpointChunkBytes, 0);

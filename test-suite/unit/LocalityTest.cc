@@ -232,7 +232,7 @@ TEST(Locality, visitsAreHandledOneAtATime) {
 
 /// what lies together already need not be written again to bring the rest together
 TEST(Locality, mostOfAGroupStaysWhereItIs) {
-    constexpr uint64_t scattered = 3;
+    constexpr uint64_t scattered = 2;
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
     for (uint64_t n = 0; n < pageObjects - scattered; ++n) {

@@ -88,6 +88,8 @@ showCheckpoint(const CheckpointSummary &c, Output &out)
     out.put("cluster_records", c.clusters);
     out.put("object_records", c.objects);
     out.putFlag("keys", c.keys);
+    out.put("group_records", c.groups);
+    out.put("member_records", c.members);
     if (!c.problem.empty())
         out.put("problem", c.problem);
     out.close();

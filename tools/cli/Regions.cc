@@ -8,6 +8,25 @@
 
 namespace ClusterFs::Cli {
 
+/// what was learned of groups, up to the first chunk that is not whole, which is no problem
+static void
+countGroups(Image &image, const Superblock &superblock, const uint32_t end, CheckpointSummary &summary)
+{
+    const auto &g = superblock.geometry;
+    for (auto index = end; index < g.checkpointBytes / checkpointChunkBytes; ++index) {
+        const auto offset = g.checkpointStart[summary.number % 2] + uint64_t(index) * checkpointChunkBytes;
+        const char *bytes = nullptr;
+        Checkpoint::Chunk chunk;
+        if (image.read(offset, checkpointChunkBytes, bytes) != Status::ok ||
+                Checkpoint::Decode(bytes, chunk, superblock.uuid) != Status::ok || chunk.kind != Checkpoint::groups ||
+                chunk.checkpoint != summary.number || chunk.index != index)
+            return;
+        summary.groups += chunk.groupRecords.size();
+        for (const auto &group: chunk.groupRecords)
+            summary.members += group.members.size();
+    }
+}
+
 CheckpointSummary
 summarizeCheckpoint(Image &image, const Superblock &superblock)
 {
@@ -39,6 +58,7 @@ summarizeCheckpoint(Image &image, const Superblock &superblock)
             continue;
         if (chunk.total != summary.objects)
             summary.problem = name + " counts " + std::to_string(chunk.total) + " objects, but there are " + std::to_string(summary.objects);
+        countGroups(image, superblock, index + 1, summary);
         return summary;
     }
     summary.problem = "checkpoint " + std::to_string(summary.number) + " has no end";

@@ -15,6 +15,8 @@ struct CheckpointSummary {
     uint64_t clusters = 0; ///< cluster records
     uint64_t objects = 0; ///< object records
     bool keys = false; ///< object records have keys
+    uint64_t groups = 0; ///< group records behind the end that a start would read
+    uint64_t members = 0; ///< of those groups
     std::string problem; ///< why it is not whole, with the place; empty when it is
 };
 

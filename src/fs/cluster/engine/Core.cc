@@ -25,6 +25,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     evictor(shared, journal, allocator, cache, carrier),
     checkpointer(shared, journal, superblock),
     recovery(shared, journal, superblock),
+    groupLoader(shared),
     probe(shared)
 {
     shared.catalog.onRelease = [this](const ClusterNo c) {
@@ -44,6 +45,11 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
         tracker.groupOf(key, company, Groups::mostMembers);
         return true;
     };
+    checkpointer.saveGroups = [this](uint32_t &at, std::vector<Checkpoint::GroupRecord> &records) {
+        return tracker.save(at, [this](const Key &key) { return shared.catalog.index.find(key) != noSlot; },
+                            Checkpoint::GroupBytesInChunk(), records);
+    };
+    groupLoader.onGroup = [this](const Checkpoint::GroupRecord &record) { return tracker.restore(record); };
     packer.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
     device.setDepth(config.depth);
 }
@@ -93,15 +99,11 @@ ClusterFs::Core::poll()
         checkpointer.hold(recovery.scanning());
         shared.recovered = recovery.storable();
     }
-    if (recovery.done() && !recoveryNoted_) {
-        recoveryNoted_ = true;
-        shared.covered = shared.forgotten;
-        const auto &r = recovery.stats();
-        shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
-                   std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
-                   (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : ""));
-        if (!r.clean || r.scanned)
-            checkpointer.request();
+    if (recovery.done() && !recoveryNoted_)
+        noteRecovery();
+    if (checkpointOwed_ && !groupLoader.loading()) {
+        checkpointOwed_ = false;
+        checkpointer.request();
     }
     if (shared.recovered && shared.health.level == Health::Level::good) {
         if (!closing_) {
@@ -117,6 +119,20 @@ ClusterFs::Core::poll()
     }
     writers.poll();
     probe.poll();
+}
+
+void
+ClusterFs::Core::noteRecovery()
+{
+    recoveryNoted_ = true;
+    shared.covered = shared.forgotten;
+    const auto &r = recovery.stats();
+    shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
+               std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
+               (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : ""));
+    checkpointOwed_ = !r.clean || r.scanned;
+    if (shared.config.localityMb)
+        groupLoader.start(checkpointer.superblock().checkpoint, recovery.behindEnd());
 }
 
 /// what was read just now shows where the groups are
@@ -185,9 +201,10 @@ ClusterFs::Core::close(const unsigned maxMilliseconds)
         return Status::aborted;
     const auto &staging = shared.catalog.staging;
     packer.packAll(true);
-    const auto packed = pollUntil([&] {
-        return staging.leastRecent() == noStage && packer.idle() && !writers.bytesInFlight;
-    }, packedBy);
+    const auto isPacked = [&] { return staging.leastRecent() == noStage && packer.idle() && !writers.bytesInFlight; };
+    // groups that are not back yet would be missing in the checkpoint
+    pollUntil([&] { return isPacked() && !groupLoader.loading(); }, packedBy);
+    const auto packed = isPacked();
     closing_ = true;
     const auto quiet = pollUntil([this] { return !checkpointer.running() || (checkpointer.poll(), false); }, deadline);
     if (!quiet || shared.health.level != Health::Level::good)

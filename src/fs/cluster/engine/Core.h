@@ -11,6 +11,7 @@
 #include "fs/cluster/locality/Tracker.h"
 #include "fs/cluster/reading/ReadCache.h"
 #include "fs/cluster/recovery/Checkpointer.h"
+#include "fs/cluster/recovery/GroupLoader.h"
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/Recovery.h"
 #include "fs/cluster/replacement/Evictor.h"
@@ -65,11 +66,13 @@ public:
     Evictor evictor;
     Checkpointer checkpointer;
     Recovery recovery;
+    GroupLoader groupLoader;
     Probe probe;
 
 private:
     SlotNo usable(const Key &) const;
     void stagedGroup(StageNo, std::vector<StageNo> &);
+    void noteRecovery();
     void learn();
     void addLocality(Stats &) const;
     void flushWhenDue();
@@ -81,6 +84,7 @@ private:
     bool flushing_ = false;
     bool closing_ = false;
     bool recoveryNoted_ = false;
+    bool checkpointOwed_ = false; ///< after a crash: when what was learned is back, to be in it
 };
 
 } // namespace ClusterFs

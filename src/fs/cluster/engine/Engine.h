@@ -113,8 +113,8 @@ public:
     bool next(uint64_t &cursor, Key &, ObjectInfo &) const;
 
     /* What belongs together, for callers who know better than what is learned from
-     * note(). It needs Config::localityMb, and is forgotten like all that is learned:
-     * when room is needed for others, and at close. */
+     * note(). It needs Config::localityMb, and is kept like all that is learned: until
+     * room is needed for others, and over a restart as far as objects are stored. */
 
     /// From now on the members lie with the leader (Hummingbird's
     /// collocate_files, section 3.3). Neither needs to be stored yet.

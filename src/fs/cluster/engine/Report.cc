@@ -83,6 +83,7 @@ addLocality(Lines &l, const Stats &s)
     const auto &t = s.tracker;
     l.count("groups known", t.groups);
     l.count("members known", t.members);
+    l.count("groups known before", t.restored);
     l.count("members by referer", t.byReferer);
     l.count("members by origin", t.byOrigin);
     l.count("members by time", t.byWindow);

@@ -77,6 +77,110 @@ decodeObject(ByteReader &r, const bool keys)
     return o;
 }
 
+constexpr uint8_t homeBit = 1;
+constexpr uint8_t candidateBit = 2;
+constexpr uint8_t confirmedBit = 4;
+constexpr unsigned evidenceShift = 4;
+
+void
+encodeGroup(ByteWriter &w, const Checkpoint::GroupRecord &g)
+{
+    w.u64(g.name);
+    w.u64(g.site);
+    w.key(g.leader);
+    w.u8(g.kind);
+    w.u8(g.sheet ? 1 : 0);
+    w.u16(static_cast<uint16_t>(g.members.size()));
+    for (const auto &m: g.members) {
+        w.key(m.key);
+        w.u8(m.weight);
+        w.u8(static_cast<uint8_t>((m.home ? homeBit : 0) | (m.candidate ? candidateBit : 0) |
+                                  (m.confirmed ? confirmedBit : 0) | m.evidence << evidenceShift));
+    }
+}
+
+/// \returns false when it has more members than there are bytes
+bool
+decodeGroup(ByteReader &r, Checkpoint::GroupRecord &g)
+{
+    g.name = r.u64();
+    g.site = r.u64();
+    g.leader = r.key();
+    g.kind = r.u8();
+    g.sheet = r.u8() == 1;
+    const auto count = r.u16();
+    if (!r.good() || count * Checkpoint::MemberRecord::encodedBytes > r.left())
+        return false;
+    g.members.resize(count);
+    for (auto &m: g.members) {
+        m.key = r.key();
+        m.weight = r.u8();
+        const auto bits = r.u8();
+        m.home = bits & homeBit;
+        m.candidate = bits & candidateBit;
+        m.confirmed = bits & confirmedBit;
+        m.evidence = bits >> evidenceShift;
+    }
+    return true;
+}
+
+/// \returns the checksum of a chunk, but for the field that it is stored in
+uint32_t
+crcOf(const char *buffer)
+{
+    return crc32c(buffer + chunkHeaderBytes, checkpointChunkBytes - chunkHeaderBytes, crc32c(buffer, chunkHeaderBytes - 4));
+}
+
+/// \returns the number of records
+size_t
+encodeRecords(ByteWriter &w, const Checkpoint::Chunk &c)
+{
+    switch (c.kind) {
+    case Checkpoint::clusters:
+        for (const auto &record: c.clusterRecords)
+            encodeCluster(w, record);
+        return c.clusterRecords.size();
+    case Checkpoint::groups:
+        for (const auto &record: c.groupRecords)
+            encodeGroup(w, record);
+        return c.groupRecords.size();
+    case Checkpoint::objects:
+    case Checkpoint::end:
+        break;
+    }
+    for (const auto &record: c.objectRecords)
+        encodeObject(w, record, c.keys);
+    return c.objectRecords.size();
+}
+
+/// \returns whether that many can be in a chunk, and all are whole
+bool
+decodeRecords(ByteReader &r, const uint32_t count, Checkpoint::Chunk &c)
+{
+    switch (c.kind) {
+    case Checkpoint::clusters:
+        for (uint32_t i = 0; i < count && count <= Checkpoint::ClustersInChunk(); ++i)
+            c.clusterRecords.push_back(decodeCluster(r));
+        return c.clusterRecords.size() == count;
+    case Checkpoint::groups:
+        for (uint32_t i = 0; i < count; ++i) {
+            c.groupRecords.emplace_back();
+            if (!decodeGroup(r, c.groupRecords.back()))
+                return false;
+        }
+        return true;
+    case Checkpoint::objects:
+    case Checkpoint::end:
+        break;
+    }
+    if (count > Checkpoint::ObjectsInChunk(c.keys))
+        return false;
+    c.objectRecords.reserve(count);
+    for (uint32_t i = 0; i < count; ++i)
+        c.objectRecords.push_back(decodeObject(r, c.keys));
+    return true;
+}
+
 } // namespace
 } // namespace ClusterFs
 
@@ -92,6 +196,12 @@ ClusterFs::Checkpoint::ObjectsInChunk(const bool keys)
     return (checkpointChunkBytes - chunkHeaderBytes) / (ObjectRecord::encodedBytes + (keys ? keyBytes : 0));
 }
 
+size_t
+ClusterFs::Checkpoint::GroupBytesInChunk()
+{
+    return checkpointChunkBytes - chunkHeaderBytes;
+}
+
 uint64_t
 ClusterFs::Checkpoint::BytesNeeded(const uint64_t clusterCount, const uint64_t indexCapacity)
 {
@@ -104,35 +214,27 @@ ClusterFs::Checkpoint::BytesNeeded(const uint64_t clusterCount, const uint64_t i
 void
 ClusterFs::Checkpoint::Encode(char *buffer, const Chunk &c, const Uuid &uuid)
 {
-    ByteWriter w(buffer, checkpointChunkBytes);
+    ByteWriter records(buffer + chunkHeaderBytes, checkpointChunkBytes - chunkHeaderBytes);
+    const auto count = encodeRecords(records, c);
+    records.zeros(records.left());
+    ByteWriter w(buffer, chunkHeaderBytes);
     w.bytes(chunkMagic, 8);
     w.bytes(uuid.data(), uuid.size());
     w.u64(c.checkpoint);
     w.u32(c.index);
     w.u32(c.kind);
-    w.u32(static_cast<uint32_t>(c.kind == clusters ? c.clusterRecords.size() : c.objectRecords.size()));
+    w.u32(static_cast<uint32_t>(count));
     w.u32(c.keys ? 1 : 0);
     w.u64(c.from);
     w.u64(c.total);
-    w.zeros(chunkHeaderBytes - 4 - w.used());
-    const auto crcAt = w.used();
-    w.u32(0);
-    if (c.kind == clusters) {
-        for (const auto &record: c.clusterRecords)
-            encodeCluster(w, record);
-    } else {
-        for (const auto &record: c.objectRecords)
-            encodeObject(w, record, c.keys);
-    }
-    w.zeros(w.left());
-    ByteWriter crc(buffer + crcAt, 4);
-    crc.u32(crc32c(buffer + chunkHeaderBytes, checkpointChunkBytes - chunkHeaderBytes, crc32c(buffer, crcAt)));
+    w.zeros(w.left() - 4);
+    w.u32(crcOf(buffer));
 }
 
 ClusterFs::Status
 ClusterFs::Checkpoint::Decode(const char *buffer, Chunk &c, const Uuid &uuid)
 {
-    ByteReader r(buffer, checkpointChunkBytes);
+    ByteReader r(buffer, chunkHeaderBytes);
     char text[8];
     r.bytes(text, sizeof(text));
     Uuid owner;
@@ -146,23 +248,13 @@ ClusterFs::Checkpoint::Decode(const char *buffer, Chunk &c, const Uuid &uuid)
     c.keys = r.u32() == 1;
     c.from = r.u64();
     c.total = r.u64();
-    constexpr auto crcAt = chunkHeaderBytes - 4;
-    ByteReader crc(buffer + crcAt, 4);
-    if (crc.u32() != crc32c(buffer + chunkHeaderBytes, checkpointChunkBytes - chunkHeaderBytes, crc32c(buffer, crcAt)))
+    r.skip(r.left() - 4);
+    if (r.u32() != crcOf(buffer) || kind < clusters || kind > groups)
         return Status::corrupt;
-    if (kind < clusters || kind > end || count > (kind == clusters ? ClustersInChunk() : ObjectsInChunk(c.keys)))
-        return Status::corrupt;
-
     c.kind = static_cast<Kind>(kind);
     c.clusterRecords.clear();
     c.objectRecords.clear();
-    c.objectRecords.reserve(kind == objects ? count : 0); // bounded above
-    r.skip(chunkHeaderBytes - (checkpointChunkBytes - r.left()));
-    for (uint32_t i = 0; i < count; ++i) {
-        if (kind == clusters)
-            c.clusterRecords.push_back(decodeCluster(r));
-        else
-            c.objectRecords.push_back(decodeObject(r, c.keys));
-    }
-    return r.good() ? Status::ok : Status::corrupt;
+    c.groupRecords.clear();
+    ByteReader records(buffer + chunkHeaderBytes, checkpointChunkBytes - chunkHeaderBytes);
+    return decodeRecords(records, count, c) ? Status::ok : Status::corrupt;
 }

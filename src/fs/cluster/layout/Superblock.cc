@@ -71,9 +71,9 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         error = "the superblock's checksum is wrong";
         return Status::corrupt;
     }
-    if (version != formatVersion) {
-        error = "format version " + std::to_string(version) + " is not the version " +
-                std::to_string(formatVersion) + " that this program knows";
+    if (version < oldestVersion || version > formatVersion) {
+        error = "format version " + std::to_string(version) + " is not one of the versions " + std::to_string(oldestVersion) +
+                " to " + std::to_string(formatVersion) + " that this program knows";
         return Status::unsupported;
     }
     std::string why;

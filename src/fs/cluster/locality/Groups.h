@@ -4,10 +4,12 @@
 #ifndef SQUID_SRC_FS_CLUSTER_LOCALITY_GROUPS_H
 #define SQUID_SRC_FS_CLUSTER_LOCALITY_GROUPS_H
 
+#include "fs/cluster/layout/Checkpoint.h"
 #include "fs/cluster/locality/Memberships.h"
 #include "fs/cluster/locality/Pool.h"
 #include "fs/cluster/locality/TrackerStats.h"
 
+#include <functional>
 #include <vector>
 
 namespace ClusterFs {
@@ -117,6 +119,15 @@ public:
     /// \see Tracker::membersOf()
     void listNamed(const uint64_t name, std::vector<Key> &out, const size_t most) const { listGroup(groups_.find(name), out, most); }
 
+    /* for the next run */
+
+    /// \see Tracker::save()
+    Checkpoint::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, size_t bytes,
+                           std::vector<Checkpoint::GroupRecord> &) const;
+
+    /// \see Tracker::restore()
+    bool restore(const Checkpoint::GroupRecord &);
+
     /// \returns what this class knows
     TrackerStats report() const;
 
@@ -135,6 +146,9 @@ private:
     void forgetObject(uint32_t object);
     void forgetGroup(uint32_t group);
 
+    Checkpoint::GroupRecord recordOf(uint32_t group, const std::function<bool(const Key &)> &kept) const;
+    uint32_t restored(const Key &);
+    void restore(uint32_t group, const Checkpoint::MemberRecord &);
     Found scan(uint32_t object, uint32_t group);
     uint32_t join(uint32_t object, uint32_t group, Evidence, uint16_t mark);
     uint64_t &learned(Evidence);

@@ -2,23 +2,13 @@
 /* Memberships: how they begin, grow, fade, move and end. */
 
 #include "fs/cluster/locality/Groups.h"
+#include "fs/cluster/locality/Weights.h"
 
 #include <algorithm>
 
 namespace {
 
 using namespace ClusterFs;
-
-/* Weights. A member that was fetched once leaves after three visits without
- * it, one that is fetched each time after eight. A visit that fetched few of the
- * members says little: the browser had the others. */
-constexpr uint32_t weightOfNew = 64;
-constexpr uint32_t weightWhenSeen = 64; ///< added
-constexpr uint32_t weightAtMost = 144;
-constexpr uint32_t fadeInVisit = 16; ///< fetched at least half of the members
-constexpr uint32_t fadeInSmallVisit = 1; ///< fetched fewer
-constexpr uint32_t fadeBetweenSweeps = 32;
-constexpr uint32_t forever = 0xffffffff;
 
 /// visits that begin within this time are taken for one
 constexpr uint64_t visitMicros = 2 * 1000000;

@@ -90,6 +90,7 @@ public:
     }
 
     uint32_t used() const { return used_; }
+    uint32_t touched() const { return fresh_; } ///< entries above this one were never used
     uint32_t capacity() const { return capacity_; }
     uint64_t bytes() const { return buckets_.count() * sizeof(uint32_t) + entries_.count() * sizeof(T); }
 

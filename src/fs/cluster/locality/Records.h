@@ -9,6 +9,13 @@
 
 namespace ClusterFs {
 
+/// whether a key stands for no object
+inline bool
+isNil(const Key &key)
+{
+    return !key.high() && !key.low();
+}
+
 /// what a group stands for
 enum class GroupKind : uint8_t {
     page, ///< a document and what it embeds

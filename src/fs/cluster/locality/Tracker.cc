@@ -36,12 +36,6 @@ nameFromKey(const Key &key)
     return (key.high() ^ 0x4c454144ULL) * 0x9e3779b97f4a7c15ULL;
 }
 
-bool
-isNil(const Key &key)
-{
-    return !key.high() && !key.low();
-}
-
 } // namespace
 
 ClusterFs::Tracker::Tracker(const uint64_t bytes, const uint64_t seed):

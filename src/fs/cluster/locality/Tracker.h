@@ -73,6 +73,19 @@ public:
     /// \returns what groupNumber() says of the members of a numbered group
     static uint64_t NameOf(uint64_t group);
 
+    /// Appends what is known of groups, for the next run: those with two objects or more
+    /// that are still there.
+    /// \param at where to go on, 0 = at the beginning
+    /// \param kept whether an object is still there
+    /// \param bytes that all the records may have
+    Checkpoint::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
+                           std::vector<Checkpoint::GroupRecord> &out) const { return groups_.save(at, kept, bytes, out); }
+
+    /// Takes back what an earlier run has saved. What was learned since counts more, and
+    /// nothing is forgotten for it.
+    /// \returns false when there is no room for any more
+    bool restore(const Checkpoint::GroupRecord &record) { return groups_.restore(record); }
+
     TrackerStats stats() const;
 
 private:

@@ -56,6 +56,8 @@ ClusterFs::Checkpointer::begin()
     nextCluster_ = 0;
     nextBucket_ = 0;
     nextStage_ = 0;
+    nextGroup_ = 0;
+    groups_.clear();
     written_ = 0;
     journal_.follow(number_);
     step_ = Step::clusters;
@@ -79,6 +81,9 @@ ClusterFs::Checkpointer::next()
         return;
     case Step::end:
         writeEnd();
+        return;
+    case Step::groups:
+        writeGroups();
         return;
     case Step::flush:
         step_ = Step::superblock;
@@ -240,15 +245,39 @@ ClusterFs::Checkpointer::writeEnd()
 {
     auto chunk = newChunk(Checkpoint::end);
     chunk.total = written_;
-    step_ = Step::flush;
+    step_ = Step::groups;
     write(chunk);
+}
+
+/// What does not fit is not known to the next run, which learns it again.
+void
+ClusterFs::Checkpointer::writeGroups()
+{
+    const auto saved = hasRoom() && saveGroups ? saveGroups(nextGroup_, groups_) : Checkpoint::Saved::all;
+    if (saved == Checkpoint::Saved::some)
+        return; // in the next turn
+    if (saved == Checkpoint::Saved::all)
+        step_ = Step::flush;
+    if (groups_.empty()) {
+        next();
+        return;
+    }
+    auto chunk = newChunk(Checkpoint::groups);
+    chunk.groupRecords.swap(groups_);
+    write(chunk);
+}
+
+bool
+ClusterFs::Checkpointer::hasRoom() const
+{
+    return (uint64_t(chunk_) + 1) * checkpointChunkBytes <= shared_.geometry.checkpointBytes;
 }
 
 void
 ClusterFs::Checkpointer::write(const Checkpoint::Chunk &chunk)
 {
     const auto offset = uint64_t(chunk_) * checkpointChunkBytes;
-    if (offset + checkpointChunkBytes > shared_.geometry.checkpointBytes) {
+    if (!hasRoom()) {
         failed(Status::full); // the region is sized for any index, so this is a bug
         return;
     }
@@ -261,6 +290,7 @@ void
 ClusterFs::Checkpointer::writeSuperblock()
 {
     newer_ = superblock_;
+    newer_.version = formatVersion;
     newer_.checkpoint = number_;
     newer_.clean = false;
     newer_.lastSequence = shared_.sequence;

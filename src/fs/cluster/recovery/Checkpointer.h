@@ -18,6 +18,10 @@ class Checkpointer
 public:
     Checkpointer(Shared &, Journal &, const Superblock &);
 
+    /// Appends what is known of groups, which is written behind the end as far as the region goes.
+    /// Takes where to go on (0: at the beginning) and moves it.
+    std::function<Checkpoint::Saved(uint32_t &at, std::vector<Checkpoint::GroupRecord> &)> saveGroups;
+
     /// starts one as soon as possible
     void request() { requested_ = true; }
 
@@ -47,7 +51,7 @@ public:
 
 private:
     /// what next() will do
-    enum class Step : uint8_t { idle, clusters, objects, carried, end, flush, superblock, flushSuperblock, finish };
+    enum class Step : uint8_t { idle, clusters, objects, carried, end, groups, flush, superblock, flushSuperblock, finish };
 
     void begin();
     void next();
@@ -57,6 +61,8 @@ private:
     bool addBucket(Checkpoint::Chunk &, uint32_t bucket, size_t most);
     void addObject(Checkpoint::Chunk &, uint32_t bucket, SlotNo, const Record &where);
     void writeEnd();
+    void writeGroups();
+    bool hasRoom() const;
     void write(const Checkpoint::Chunk &);
     void writeSuperblock();
     void finish();
@@ -84,6 +90,8 @@ private:
     ClusterNo nextCluster_ = 0;
     uint64_t nextBucket_ = 0;
     StageNo nextStage_ = 0;
+    uint32_t nextGroup_ = 0;
+    std::vector<Checkpoint::GroupRecord> groups_; ///< of the next chunk; bounded by what fits
     uint64_t written_ = 0; ///< objects
     uint64_t completed_ = 0;
     uint64_t completedAt_ = 0;

@@ -36,6 +36,9 @@ public:
 
     void removedNow(const Key &key) { if (!done()) findings_.removedNow(key); }
 
+    /// \returns where the checkpoint goes on behind its end, when there was one to be read to the end
+    uint32_t behindEnd() const { return superblock_.checkpoint && !stats_.scanned ? chunkToTake_ : ~uint32_t(0); }
+
     double progress() const; ///< 0 to 1
     const RecoveryStats &stats() const { return stats_; }
 

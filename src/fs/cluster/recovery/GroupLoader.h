@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Getting back what was learned of groups. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
+#define SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
+
+#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/layout/Checkpoint.h"
+
+namespace ClusterFs {
+
+/// Reads the chunks behind a checkpoint's end, one after the other, while requests are
+/// served. Nothing depends on them: the first that is not whole is the last one.
+class GroupLoader
+{
+public:
+    explicit GroupLoader(Shared &shared): shared_(shared) {}
+
+    /// takes a group back. \returns false when there is no room for any more
+    std::function<bool(const Checkpoint::GroupRecord &)> onGroup;
+
+    /// \param chunk the first one behind the end
+    void start(uint64_t checkpoint, uint32_t chunk);
+
+    bool loading() const { return loading_; }
+
+private:
+    void read();
+    bool take(const char *bytes);
+
+    Shared &shared_;
+    uint64_t checkpoint_ = 0;
+    uint32_t chunk_ = 0; ///< to be read
+    bool loading_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif
