@@ -135,18 +135,15 @@ crcOf(const char *buffer)
 size_t
 encodeRecords(ByteWriter &w, const Checkpoint::Chunk &c)
 {
-    switch (c.kind) {
-    case Checkpoint::clusters:
+    if (c.kind == Checkpoint::clusters) {
         for (const auto &record: c.clusterRecords)
             encodeCluster(w, record);
         return c.clusterRecords.size();
-    case Checkpoint::groups:
+    }
+    if (c.kind == Checkpoint::groups) {
         for (const auto &record: c.groupRecords)
             encodeGroup(w, record);
         return c.groupRecords.size();
-    case Checkpoint::objects:
-    case Checkpoint::end:
-        break;
     }
     for (const auto &record: c.objectRecords)
         encodeObject(w, record, c.keys);
@@ -157,21 +154,18 @@ encodeRecords(ByteWriter &w, const Checkpoint::Chunk &c)
 bool
 decodeRecords(ByteReader &r, const uint32_t count, Checkpoint::Chunk &c)
 {
-    switch (c.kind) {
-    case Checkpoint::clusters:
+    if (c.kind == Checkpoint::clusters) {
         for (uint32_t i = 0; i < count && count <= Checkpoint::ClustersInChunk(); ++i)
             c.clusterRecords.push_back(decodeCluster(r));
         return c.clusterRecords.size() == count;
-    case Checkpoint::groups:
+    }
+    if (c.kind == Checkpoint::groups) {
         for (uint32_t i = 0; i < count; ++i) {
             c.groupRecords.emplace_back();
             if (!decodeGroup(r, c.groupRecords.back()))
                 return false;
         }
         return true;
-    case Checkpoint::objects:
-    case Checkpoint::end:
-        break;
     }
     if (count > Checkpoint::ObjectsInChunk(c.keys))
         return false;
