@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What was learned of groups, after a stop and after a crash. */
 
-#include "EngineSupport.h"
+#include "PageSupport.h"
 
 #include "fs/cluster/layout/Checkpoint.h"
 
@@ -13,32 +13,12 @@ namespace {
 constexpr uint64_t pages = 4;
 constexpr uint64_t members = 6;
 
-uint64_t
-objectOf(const uint64_t page, const uint64_t n)
-{
-    return page * 1000 + n;
-}
-
-void
-note(TestStore &t, const uint64_t page, const uint64_t n)
-{
-    Request r;
-    r.key = keyOf(objectOf(page, n));
-    r.client = page;
-    r.url = mix(objectOf(page, n));
-    r.site = mix(page);
-    r.referer = n ? mix(objectOf(page, 0)) : 0;
-    r.refererSite = n ? r.site : 0;
-    r.kind = n ? RequestKind::member : RequestKind::page;
-    t.engine->note(r);
-}
-
 void
 visitAll(TestStore &t)
 {
     for (uint64_t page = 1; page <= pages; ++page) {
         for (uint64_t n = 0; n < members; ++n) {
-            note(t, page, n);
+            t.engine->note(requestFor(page, n, page));
             ASSERT_EQ(t.store(keyOf(objectOf(page, n)), bytesOf(objectOf(page, n), 700)), Status::ok);
         }
     }
@@ -171,7 +151,7 @@ TEST(LearnedRestart, onlyStoredObjectsAreWrittenDown) {
     ASSERT_NO_FATAL_FAILURE(t.start());
     ASSERT_NO_FATAL_FAILURE(visitAll(t));
     for (uint64_t n = 0; n < members; ++n) {
-        note(t, 50, n); // of a page that may not be stored
+        t.engine->note(requestFor(50, n, 50)); // of a page that may not be stored
         t.engine->remove(keyOf(objectOf(1, n)));
     }
     ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());

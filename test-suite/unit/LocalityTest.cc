@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Groups on the device: packed side by side, read in one request. */
 
-#include "EngineSupport.h"
+#include "PageSupport.h"
 
 #include "fs/cluster/device/CostMeter.h"
 #include "fs/cluster/reading/WindowPolicy.h"
@@ -13,31 +13,10 @@ namespace {
 
 constexpr uint64_t pageObjects = 12;
 
-/// the nth object of a page; the first is its document
-uint64_t
-objectOf(const uint64_t page, const uint64_t n)
-{
-    return page * 1000 + n;
-}
-
 std::string
 contentOf(const uint64_t object)
 {
     return bytesOf(object, 500 + object * 37 % 3000);
-}
-
-Request
-requestFor(const uint64_t page, const uint64_t n, const uint64_t client)
-{
-    Request r;
-    r.key = keyOf(objectOf(page, n));
-    r.client = client;
-    r.url = mix(objectOf(page, n));
-    r.site = mix(page);
-    r.referer = n ? mix(objectOf(page, 0)) : 0;
-    r.refererSite = n ? r.site : 0;
-    r.kind = n ? RequestKind::member : RequestKind::page;
-    return r;
 }
 
 /// visits pages by as many clients at once: their objects come in interleaved
