@@ -296,23 +296,25 @@ void
 ClusterFs::ReadCache::reduce(const Windows::iterator victim)
 {
     const auto whole = victim->second;
-    const auto part = std::make_shared<Window>(*whole);
-    uint32_t bytes = 0;
-    for (auto &p: part->pieces) {
-        p.at = bytes;
-        bytes += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
-    }
-    const auto size = roundUp(bytes, Device::bufferAlignment());
     const auto since = victim->first - costOf(whole->buffer->size());
     const bool unwanted = victim->first <= 0; // somebody has said so
     remove(victim);
+    uint32_t bytes = 0;
+    for (const auto &p: whole->pieces)
+        bytes += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
+    const auto size = roundUp(bytes, Device::bufferAlignment());
     if (!bytes || whole->reduced || unwanted || !isClearlyLess(size, whole->buffer->size()))
         return;
+    const auto part = std::make_shared<Window>(*whole);
     part->reduced = true;
     part->mates = 0; // they have been counted
     part->buffer = std::make_shared<Buffer>(size);
-    for (const auto &p: part->pieces)
-        memcpy(part->buffer->data() + p.at, whole->at(p.start), p.size);
+    uint32_t at = 0;
+    for (auto &p: part->pieces) {
+        p.at = at;
+        memcpy(part->buffer->data() + at, whole->at(p.start), p.size);
+        at += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
+    }
     bytes_ += size;
     byCluster_[part->cluster].push_back(windows_.emplace(since + costOf(size), part));
 }
