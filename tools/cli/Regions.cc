@@ -14,7 +14,7 @@ countGroups(Image &image, const Superblock &superblock, const uint32_t end, Chec
 {
     const auto &g = superblock.geometry;
     for (auto index = end; index < g.checkpointBytes / checkpointChunkBytes; ++index) {
-        const auto offset = g.checkpointStart[summary.number % 2] + uint64_t(index) * checkpointChunkBytes;
+        const auto offset = g.chunkOffset(summary.number, index);
         const char *bytes = nullptr;
         Checkpoint::Chunk chunk;
         if (image.read(offset, checkpointChunkBytes, bytes) != Status::ok ||
@@ -37,7 +37,7 @@ summarizeCheckpoint(Image &image, const Superblock &superblock)
     const auto &g = superblock.geometry;
     const auto most = static_cast<uint32_t>(g.checkpointBytes / checkpointChunkBytes);
     for (uint32_t index = 0; index < most; ++index) {
-        const auto offset = g.checkpointStart[summary.number % 2] + uint64_t(index) * checkpointChunkBytes;
+        const auto offset = g.chunkOffset(summary.number, index);
         const auto name = "chunk " + std::to_string(index) + " of checkpoint " + std::to_string(summary.number) +
                           " at byte " + std::to_string(offset);
         const char *bytes = nullptr;

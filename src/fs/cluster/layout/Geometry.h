@@ -28,6 +28,9 @@ struct Geometry {
     /// \returns the place of a cluster on the device
     uint64_t clusterOffset(const ClusterNo n) const { return clusterStart + uint64_t(n) * clusterBytes; }
 
+    /// \returns the place of a chunk of a checkpoint on the device
+    uint64_t chunkOffset(uint64_t checkpoint, uint32_t chunk) const;
+
     /// Divides a device. \returns false with the reason when it is too small
     /// or the sizes make no sense
     bool plan(uint64_t deviceBytes, uint32_t clusterBytes, uint32_t objectBytes, std::string &error);
@@ -38,6 +41,12 @@ constexpr uint32_t superblockBytes = 4096;
 constexpr uint64_t probeOffset = 2 * superblockSpacing - superblockBytes; ///< of a block for trying to write, never read
 constexpr uint32_t checkpointChunkBytes = 256 * 1024;
 constexpr uint32_t journalBlockBytes = 4096;
+
+inline uint64_t
+Geometry::chunkOffset(const uint64_t checkpoint, const uint32_t chunk) const
+{
+    return checkpointStart[checkpoint % 2] + uint64_t(chunk) * checkpointChunkBytes;
+}
 
 } // namespace ClusterFs
 

@@ -276,14 +276,12 @@ ClusterFs::Checkpointer::hasRoom() const
 void
 ClusterFs::Checkpointer::write(const Checkpoint::Chunk &chunk)
 {
-    const auto offset = uint64_t(chunk_) * checkpointChunkBytes;
     if (!hasRoom()) {
         failed(Status::full); // the region is sized for any index, so this is a bug
         return;
     }
-    ++chunk_;
     Checkpoint::Encode(buffer_->data(), chunk, shared_.uuid);
-    submit(IoOp::write, shared_.geometry.checkpointStart[number_ % 2] + offset, checkpointChunkBytes);
+    submit(IoOp::write, shared_.geometry.chunkOffset(number_, chunk_++), checkpointChunkBytes);
 }
 
 void

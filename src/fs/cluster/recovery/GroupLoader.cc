@@ -23,7 +23,7 @@ ClusterFs::GroupLoader::read()
     Io io;
     io.op = IoOp::read;
     io.ioClass = IoClass::background;
-    io.offset = shared_.geometry.checkpointStart[checkpoint_ % 2] + uint64_t(chunk_) * checkpointChunkBytes;
+    io.offset = shared_.geometry.chunkOffset(checkpoint_, chunk_);
     io.size = checkpointChunkBytes;
     io.buffer = buffer->data();
     const auto alive = shared_.alive;

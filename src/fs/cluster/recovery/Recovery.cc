@@ -131,7 +131,7 @@ ClusterFs::Recovery::readChunks()
     const auto chunks = static_cast<uint32_t>(shared_.geometry.checkpointBytes / checkpointChunkBytes);
     while (nextChunk_ < chunks && nextChunk_ < chunkToTake_ + chunksAhead) {
         const auto index = nextChunk_++;
-        const auto offset = shared_.geometry.checkpointStart[superblock_.checkpoint % 2] + uint64_t(index) * checkpointChunkBytes;
+        const auto offset = shared_.geometry.chunkOffset(superblock_.checkpoint, index);
         read(offset, checkpointChunkBytes, [this, index](const Status status, const BufferPointer &buffer) {
             chunks_[index] = {status, buffer};
         });
