@@ -90,7 +90,7 @@ seed(const Checkpoint::Kind kind, const bool keys, const uint32_t count)
         r.leader = keyOf(i);
         r.kind = static_cast<uint8_t>(i % 4);
         for (uint8_t m = 0; m < i; ++m)
-            r.members.push_back({keyOf(100 + m), m, 2, true, false, true});
+            r.members.push_back({keyOf(100 + m), m, 2, true, false, true, m % 2 == 1});
         chunk.groupRecords.push_back(r);
     }
     std::string bytes(checkpointChunkBytes, '\0');

@@ -154,9 +154,9 @@ def superblocks(test):
 def future_version(test):
     image, _ = test.filled()
     for at in SUPERBLOCKS:
-        image.write(at + 16, (3).to_bytes(4, "little"))
+        image.write(at + 16, (4).to_bytes(4, "little"))
         image.seal(at, 4096, 4092)
-    test.refused("dump", image.path, says="format version 3 is not one of the versions 1 to 2")
+    test.refused("dump", image.path, says="format version 4 is not one of the versions 1 to 3")
     assert [p["what"] for p in test.problems(image)] == ["superblock", "superblock"]
 
 

@@ -116,7 +116,7 @@ TEST(Superblock, hasItsFormat) {
     sampleSuperblock().encode(&buffer[0]);
     EXPECT_EQ(buffer.substr(0, 16), "clusterfs device");
     EXPECT_EQ(hexOf(buffer.substr(16, 68)),
-              "02000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
+              "03000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
               "8877665544332211" "01" "4d00000000000000" "0500000000000000" + std::string(14, '0'));
     EXPECT_EQ(uuidText(uuidOf(0x40)), "40414243-4445-4647-4849-4a4b4c4d4e4f");
 }
@@ -336,7 +336,7 @@ sampleGroup(const uint64_t n, const size_t members)
     g.kind = 2;
     g.sheet = n % 2;
     for (size_t i = 0; i < members; ++i)
-        g.members.push_back({keyOf(100 + i), static_cast<uint8_t>(i), 5, i % 2 == 1, i % 3 == 1, i % 5 == 1});
+        g.members.push_back({keyOf(100 + i), static_cast<uint8_t>(i), 5, i % 2 == 1, i % 3 == 1, i % 5 == 1, i % 7 == 1});
     return g;
 }
 
@@ -367,7 +367,7 @@ TEST(Checkpoint, groupsComeBack) {
             const auto &x = a.members[m];
             const auto &y = b.members[m];
             ASSERT_TRUE(x.key == y.key && x.weight == y.weight && x.evidence == y.evidence && x.home == y.home &&
-                        x.candidate == y.candidate && x.confirmed == y.confirmed) << i << " " << m;
+                        x.candidate == y.candidate && x.confirmed == y.confirmed && x.guest == y.guest) << i << " " << m;
         }
     }
 }
@@ -384,7 +384,7 @@ TEST(Checkpoint, groupsHaveTheirFormat) {
         return hexOf(std::string(reinterpret_cast<const char *>(k.bytes.data()), k.bytes.size()));
     };
     EXPECT_EQ(hexOf(buffer.substr(80, 36 + 2 * 18)), "0100000000000000" "0200000000000000" + std::string(32, '0') + "02" "01" "0200" +
-              keyText(100) + "00" "50" + keyText(101) + "01" "57");
+              keyText(100) + "00" "50" + keyText(101) + "01" "5f");
 }
 
 /// a group with more members than there are bytes left

@@ -56,8 +56,8 @@ TEST(Locality, aPageIsReadInOneRequest) {
     for (uint64_t page = 1; page <= 8; ++page)
         EXPECT_EQ(readsOfPage(t, page), 1U) << "page " << page;
     const auto stats = t.engine->stats();
-    EXPECT_EQ(stats.groupReads, 8U);
-    EXPECT_EQ(stats.matesRead, 8 * (pageObjects - 1));
+    EXPECT_EQ(stats.ahead.reads, 8U);
+    EXPECT_GT(stats.ahead.objects, 8 * (pageObjects - 1)) << "a block may bring one of the next page";
 }
 
 TEST(Locality, groupsSurviveCrashes) {
@@ -68,6 +68,8 @@ TEST(Locality, groupsSurviveCrashes) {
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     t.settle();
     EXPECT_EQ(readsOfPage(t, 3), 1U) << "known from the clusters";
+    EXPECT_EQ(t.engine->stats().groupReads, 1U);
+    EXPECT_EQ(t.engine->stats().matesRead, pageObjects - 1);
     ASSERT_TRUE(t.checkpoint());
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     t.settle();
@@ -140,7 +142,7 @@ TEST(Locality, guestsAreReadAlone) {
     ASSERT_EQ(readsOfPage(t, 1), 1U);
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen()); // what was read is forgotten, and what was learned
     t.settle();
-    for (uint64_t n = 0; n < pageObjects; ++n)
+    for (uint64_t n = 1; n < pageObjects; ++n) // nobody opens it, or it would be read ahead
         t.engine->note(requestFor(1, n, 5));
     t.pass(60);
     // page 2 embeds an object of page 1

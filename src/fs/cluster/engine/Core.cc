@@ -22,6 +22,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     writers(shared, allocator, cache),
     carrier(shared, cache),
     regrouper(shared, tracker, cache, carrier),
+    prefetcher(shared, cache),
     evictor(shared, journal, allocator, cache, carrier),
     checkpointer(shared, journal, superblock),
     recovery(shared, journal, superblock),
@@ -45,6 +46,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
         tracker.groupOf(key, company, Groups::mostMembers);
         return true;
     };
+    prefetcher.onRead = [this](const Key &key) { regrouper.noteRead(key); };
     checkpointer.saveGroups = [this](uint32_t &at, std::vector<Checkpoint::GroupRecord> &records) {
         return tracker.save(at, [this](const Key &key) { return shared.catalog.index.find(key) != noSlot; },
                             Checkpoint::GroupBytesInChunk(), records);
@@ -241,8 +243,11 @@ ClusterFs::Core::usable(const Key &key) const
 void
 ClusterFs::Core::note(const Request &request)
 {
-    if (shared.config.localityMb)
-        tracker.note(request, shared.clock.micros());
+    const auto page = shared.config.localityMb ? tracker.note(request, shared.clock.micros()) : 0;
+    if (page) {
+        tracker.wantedBy(page, group_, Prefetcher::wantedMost);
+        prefetcher.fetch(group_);
+    }
 }
 
 /// the part of an object's group that could be packed with it now
@@ -453,6 +458,7 @@ ClusterFs::Core::addLocality(Stats &s) const
     s.matesBytes = cache.matesBytes;
     s.matesWanted = cache.matesWanted;
     s.matesUnused = cache.matesUnused;
+    s.ahead = cache.ahead;
     s.usefulness = cache.policy().usefulness();
     s.requestMicros = shared.device.readCost().requestMicros();
     s.megabyteMicros = shared.device.readCost().byteMicros() * (1 << 20);

@@ -9,6 +9,7 @@
 #include "fs/cluster/engine/Probe.h"
 #include "fs/cluster/locality/Regrouper.h"
 #include "fs/cluster/locality/Tracker.h"
+#include "fs/cluster/reading/Prefetcher.h"
 #include "fs/cluster/reading/ReadCache.h"
 #include "fs/cluster/recovery/Checkpointer.h"
 #include "fs/cluster/recovery/GroupLoader.h"
@@ -63,6 +64,7 @@ public:
     WriterGroup writers;
     Carrier carrier;
     Regrouper regrouper;
+    Prefetcher prefetcher;
     Evictor evictor;
     Checkpointer checkpointer;
     Recovery recovery;
@@ -79,7 +81,7 @@ private:
     uint64_t nextFlush() const;
     bool pollUntil(const std::function<bool()> &, uint64_t deadline);
 
-    std::vector<Key> group_; ///< used by stagedGroup()
+    std::vector<Key> group_; ///< used while a call lasts
     uint64_t nextFlush_ = 0; ///< Clock::micros()
     bool flushing_ = false;
     bool closing_ = false;

@@ -99,10 +99,15 @@ addLocality(Lines &l, const Stats &s)
     l.bytes("bytes read along", s.matesBytes);
     l.count("read along and used", s.matesWanted);
     l.count("read along in vain", s.matesUnused);
+    l.count("reads ahead", s.ahead.reads);
+    l.count("objects read ahead", s.ahead.objects);
+    l.count("read ahead and used", s.ahead.wanted);
+    l.count("read ahead in vain", s.ahead.unused);
     l.count("groups regrouped", s.counters.regroupedGroups);
     l.count("objects regrouped", s.counters.regroupedObjects);
     l.bytes("bytes regrouped", s.counters.regroupedBytes);
     l.number("expected use", s.usefulness * 100, " %");
+    l.number("expected use ahead", s.ahead.usefulness * 100, " %");
     l.number("cost of a read", s.requestMicros, " us");
     l.number("cost of a megabyte", s.megabyteMicros, " us");
 }

@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_ENGINE_STATS_H
 
 #include "fs/cluster/locality/TrackerStats.h"
+#include "fs/cluster/reading/AheadStats.h"
 
 #include <cstdint>
 
@@ -90,6 +91,7 @@ struct Stats {
     uint64_t matesBytes = 0; ///< of those
     uint64_t matesWanted = 0; ///< used before they left memory again
     uint64_t matesUnused = 0; ///< not used
+    AheadStats ahead;
     double usefulness = 0; ///< share of mates expected to be used, 0 to 1
     double requestMicros = 0; ///< measured cost of a read, without its bytes
     double megabyteMicros = 0; ///< measured cost of 2^20 bytes more

@@ -80,6 +80,7 @@ decodeObject(ByteReader &r, const bool keys)
 constexpr uint8_t homeBit = 1;
 constexpr uint8_t candidateBit = 2;
 constexpr uint8_t confirmedBit = 4;
+constexpr uint8_t guestBit = 8;
 constexpr unsigned evidenceShift = 4;
 
 void
@@ -95,7 +96,7 @@ encodeGroup(ByteWriter &w, const Checkpoint::GroupRecord &g)
         w.key(m.key);
         w.u8(m.weight);
         w.u8(static_cast<uint8_t>((m.home ? homeBit : 0) | (m.candidate ? candidateBit : 0) |
-                                  (m.confirmed ? confirmedBit : 0) | m.evidence << evidenceShift));
+                                  (m.confirmed ? confirmedBit : 0) | (m.guest ? guestBit : 0) | m.evidence << evidenceShift));
     }
 }
 
@@ -119,6 +120,7 @@ decodeGroup(ByteReader &r, Checkpoint::GroupRecord &g)
         m.home = bits & homeBit;
         m.candidate = bits & candidateBit;
         m.confirmed = bits & confirmedBit;
+        m.guest = bits & guestBit;
         m.evidence = bits >> evidenceShift;
     }
     return true;

@@ -55,6 +55,7 @@ public:
         bool home = false; ///< of the object's groups, this is the one that it is placed with
         bool candidate = false; ///< it was fetched here last, though its home is elsewhere
         bool confirmed = false; ///< fetched in more than one visit
+        bool guest = false; ///< not a member: the page's last visit has wanted it, as those of many others
     };
 
     /// objects that are fetched together

@@ -18,7 +18,7 @@ using Uuid = std::array<uint8_t, 16>;
 std::string uuidText(const Uuid &);
 
 /// bumped with each change of what is on the media; docs/format.md has the history
-constexpr uint32_t formatVersion = 2;
+constexpr uint32_t formatVersion = 3;
 constexpr uint32_t oldestVersion = 1; ///< that can be read, and becomes formatVersion with the first write
 
 /// One copy of the superblock. Two copies are written in turn; the one with

@@ -13,6 +13,10 @@ constexpr uint64_t repeatMicros = 10 * 1000000;
 constexpr uint32_t membershipsOf(const uint32_t objects) { return objects + objects / 4; }
 constexpr uint32_t groupsOf(const uint32_t objects) { return objects / 5; }
 
+/// every other one is wanted by one page of many
+constexpr uint32_t guestsOf(const uint32_t objects) { return objects / 2; }
+
+
 constexpr unsigned whenShift = 16;
 constexpr uint32_t whenMask = 0xfffffff;
 
@@ -21,7 +25,8 @@ constexpr uint32_t whenMask = 0xfffffff;
 ClusterFs::Groups::Groups(const uint32_t objects, const uint64_t seed):
     objects_(objects, seed),
     groups_(groupsOf(objects), seed),
-    memberships_(membershipsOf(objects))
+    memberships_(membershipsOf(objects)),
+    guests_(guestsOf(objects))
 {
 }
 
@@ -30,7 +35,7 @@ ClusterFs::Groups::BytesEach()
 {
     constexpr uint32_t hundred = 100;
     return (hundred * decltype(objects_)::bytesEach + groupsOf(hundred) * decltype(groups_)::bytesEach +
-            membershipsOf(hundred) * sizeof(Membership) + hundred - 1) / hundred;
+            membershipsOf(hundred) * sizeof(Membership) + guestsOf(hundred) * sizeof(Guest) + hundred - 1) / hundred;
 }
 
 uint32_t
@@ -256,6 +261,41 @@ ClusterFs::Groups::listMembers(const uint32_t group, const bool confirmed, std::
     }
 }
 
+/// \returns the object, or nothing when its number means another one by now
+uint32_t
+ClusterFs::Groups::guestOf(const Guest &guest) const
+{
+    return objects_[guest.object].used && static_cast<uint16_t>(tagOf(guest.object)) == guest.tag ? guest.object : nothing;
+}
+
+/// whether what was wanted in one visit is expected in a later one: in the next, or the same
+bool
+ClusterFs::Groups::expected(const uint16_t now, const uint16_t then)
+{
+    return static_cast<uint16_t>(now - then) <= 1;
+}
+
+void
+ClusterFs::Groups::listWanted(const uint64_t name, std::vector<Key> &out, const size_t most) const
+{
+    out.clear();
+    const auto number = groups_.find(name);
+    if (!number)
+        return;
+    const auto &group = groups_[number];
+    if (const auto leader = leaderOf(number))
+        out.push_back(keyOf(leader));
+    for (auto m = group.first; m && out.size() < most; m = memberships_[m].nextInGroup) {
+        if (expected(markOf(group, number), memberships_[m].visit) && alive(m))
+            out.push_back(keyOf(memberships_[m].object));
+    }
+    for (auto g = group.guests; g && out.size() < most; g = guests_[g].next) {
+        const auto object = guestOf(guests_[g]);
+        if (object && expected(group.visit, guests_[g].visit))
+            out.push_back(keyOf(object));
+    }
+}
+
 void
 ClusterFs::Groups::forgetObject(const uint32_t object)
 {
@@ -269,6 +309,7 @@ ClusterFs::Groups::forgetGroup(const uint32_t group)
 {
     while (const auto m = groups_[group].first)
         leave(m);
+    guests_.clear(groups_[group].guests);
     if (const auto leader = leaderOf(group))
         objects_[leader].leads = nothing;
     groups_.remove(group);
@@ -280,6 +321,6 @@ ClusterFs::Groups::report() const
     auto stats = counts_;
     stats.members = memberships_.used();
     stats.objects = objects_.used();
-    stats.bytes = objects_.bytes() + groups_.bytes() + memberships_.bytes();
+    stats.bytes = objects_.bytes() + groups_.bytes() + memberships_.bytes() + guests_.bytes();
     return stats;
 }

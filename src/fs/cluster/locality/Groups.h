@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_LOCALITY_GROUPS_H
 
 #include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/locality/Guests.h"
 #include "fs/cluster/locality/Memberships.h"
 #include "fs/cluster/locality/Pool.h"
 #include "fs/cluster/locality/TrackerStats.h"
@@ -116,6 +117,9 @@ public:
     /// \see Tracker::groupOf()
     void list(const Key &, std::vector<Key> &out, size_t most) const;
 
+    /// \see Tracker::wantedBy()
+    void listWanted(uint64_t name, std::vector<Key> &out, size_t most) const;
+
     /// \see Tracker::membersOf()
     void listNamed(const uint64_t name, std::vector<Key> &out, const size_t most) const { listGroup(groups_.find(name), out, most); }
 
@@ -141,6 +145,8 @@ private:
 
     bool alive(const uint32_t m) const { return memberships_[m].until > groups_[memberships_[m].group].faded; }
     uint32_t homeOf(uint32_t object) const;
+    uint32_t guestOf(const Guest &) const;
+    static bool expected(uint16_t now, uint16_t then);
     void listGroup(uint32_t group, std::vector<Key> &out, size_t most) const;
     void listMembers(uint32_t group, bool confirmed, std::vector<Key> &out, size_t most) const;
     void forgetObject(uint32_t object);
@@ -164,6 +170,7 @@ private:
     Pool<TrackedObject, Key> objects_;
     Pool<Group, uint64_t> groups_;
     Memberships memberships_;
+    Guests guests_;
     TrackerStats counts_; ///< what happened
     uint32_t serial_ = 0; ///< of the newest group
 };

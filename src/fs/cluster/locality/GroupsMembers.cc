@@ -19,13 +19,6 @@ constexpr uint64_t siteVisitMicros = 3600ULL * 1000000;
 constexpr unsigned membersTried = 16; ///< when a full group shall make room
 constexpr unsigned groupsTried = 64; ///< when all memberships are in use
 
-/// tells the current visit of a group from its others, and most likely from those of other groups
-uint16_t
-markOf(const Group &group, const uint32_t number)
-{
-    return static_cast<uint16_t>(number * 0x9e37 + group.visit);
-}
-
 /// notes that one more member was fetched in the current visit
 void
 countSeen(Group &group)
@@ -77,6 +70,8 @@ ClusterFs::Groups::sight(const uint32_t object, const uint64_t ownSite, const ui
     auto member = found.member;
     if (!member && found.otherPages < sharedFrom)
         member = join(object, group, evidence, mark);
+    if (!member && groups_[group].kind == GroupKind::page)
+        guests_.note(groups_[group].guests, object, static_cast<uint16_t>(tagOf(object)), groups_[group].visit);
     auto anew = member && strengthen(member, mark);
 
     // what pages of several sites share is best kept with the like of it

@@ -62,6 +62,15 @@ ClusterFs::Groups::recordOf(const uint32_t number, const std::function<bool(cons
         saved.confirmed = member.confirmed;
         record.members.push_back(saved);
     }
+    for (auto g = group.guests; g; g = guests_[g].next) {
+        const auto object = guestOf(guests_[g]);
+        if (!object || !expected(group.visit, guests_[g].visit) || !kept(keyOf(object)))
+            continue;
+        Checkpoint::MemberRecord saved;
+        saved.key = keyOf(object);
+        saved.guest = true;
+        record.members.push_back(saved);
+    }
     return record;
 }
 
@@ -103,13 +112,20 @@ ClusterFs::Groups::restored(const Key &key)
 void
 ClusterFs::Groups::restore(const uint32_t group, const Checkpoint::MemberRecord &saved)
 {
+    const auto before = groups_[group].visit > 0; // fetched in a visit before the first one of this run
+    if (saved.guest) {
+        if (const auto object = restored(saved.key))
+            guests_.note(groups_[group].guests, object, static_cast<uint16_t>(tagOf(object)), static_cast<uint16_t>(groups_[group].visit - before));
+        return;
+    }
     if (memberships_.full() || groups_[group].members >= mostMembers || saved.evidence > static_cast<uint8_t>(Evidence::sharing))
         return;
     const auto object = restored(saved.key);
     if (!object || leaderOf(group) == object || scan(object, group).member)
         return; // what was learned since is newer
     const auto evidence = static_cast<Evidence>(saved.evidence);
-    const auto m = join(object, group, evidence, 0);
+    const auto mark = static_cast<uint16_t>(markOf(groups_[group], group) - before);
+    const auto m = join(object, group, evidence, mark);
     if (!m)
         return;
     auto &member = memberships_[m];

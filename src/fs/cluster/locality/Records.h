@@ -53,6 +53,7 @@ struct Group {
     uint32_t last; ///< membership
     uint32_t serial; ///< differs from that of the former user of this entry
     uint32_t faded; ///< how much all weights have faded since the group began
+    uint32_t guests; ///< of a page: the first Guest
     uint16_t members;
     uint16_t visit; ///< number of the current visit
     uint16_t seen; ///< members fetched in it
@@ -61,7 +62,14 @@ struct Group {
     bool used : 1; ///< of the pool
     bool marked : 1; ///< of the pool
 };
-static_assert(sizeof(Group) == 56, "there are many of them");
+static_assert(sizeof(Group) == 64, "there are many of them");
+
+/// \returns what tells the current visit of a group from its others, and most likely from those of other groups
+inline uint16_t
+markOf(const Group &group, const uint32_t number)
+{
+    return static_cast<uint16_t>(number * 0x9e37 + group.visit);
+}
 
 /// one object in one group
 struct Membership {

@@ -12,7 +12,7 @@ constexpr uint64_t lookMicros = 5000; ///< between looks at the visits, each of 
 constexpr uint64_t restMicros = 50000; ///< after a look that found none
 constexpr uint64_t againMicros = 200000; ///< between looks at a visit that has to wait for others
 constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
-constexpr unsigned budgetShare = 10; ///< of the bytes that were stored, one part may be written again
+constexpr unsigned budgetShare = 12; ///< of the bytes that were stored, one part may be written again
 constexpr uint64_t togetherShare = 4; ///< times as much as is scattered: most of a group, which stays where it is
 } // namespace
 } // namespace ClusterFs

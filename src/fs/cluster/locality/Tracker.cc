@@ -44,7 +44,7 @@ ClusterFs::Tracker::Tracker(const uint64_t bytes, const uint64_t seed):
 {
 }
 
-void
+uint64_t
 ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
 {
     const auto object = isNil(r.key) ? nothing : groups_.objectFor(r.key);
@@ -54,12 +54,10 @@ ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
     // who can't tell what was asked for may ask for a known page
     const auto named = r.referer || r.refererSite;
     if (r.kind == RequestKind::page || (r.kind == RequestKind::unknown && !named && groups_.isDocument(object))) {
-        if (!repeat)
-            openPage(r, object, client, micros);
-        return;
+        return repeat ? 0 : openPage(r, object, client, micros);
     }
     if (!object)
-        return;
+        return 0;
 
     // a whole Referer is right at any time, the rest just when the request is new
     uint32_t page = nothing;
@@ -67,7 +65,7 @@ ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
     if (r.referer && r.referer != r.url) {
         page = pageByReferer(r, client);
     } else if (repeat) {
-        return;
+        return 0;
     } else if (r.refererSite) {
         evidence = Evidence::origin;
         page = pageByOrigin(r, client);
@@ -78,25 +76,27 @@ ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
 
     if (!page) {
         follow(object, client, micros);
-        return;
+        return 0;
     }
     enter(client, page, micros);
     groups_.sight(object, r.site, page, evidence, micros);
     if (r.sheet && r.url)
         groups_.noteSheet(r.url, r.site, object);
+    return 0;
 }
 
-void
+uint64_t
 ClusterFs::Tracker::openPage(const Request &r, const uint32_t object, const uint32_t client, const uint64_t micros)
 {
     if (!r.url && !object)
-        return;
+        return 0;
     auto name = r.url;
     if (!name)
         name = groups_.isDocument(object) ? groups_[groups_.ledBy(object)].name : nameFromKey(r.key);
     const auto page = groups_.pageOf(name, r.site, object);
     groups_.visit(page, micros);
     clients_.fetched(client, page, micros);
+    return name;
 }
 
 uint32_t

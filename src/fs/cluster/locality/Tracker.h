@@ -33,7 +33,8 @@ public:
     /// One request; called for lookups, hits and stores, so the same request
     /// may come two or three times within moments.
     /// \param micros of a clock that never steps
-    void note(const Request &, uint64_t micros);
+    /// \returns the page that it opened, 0 when it opened none
+    uint64_t note(const Request &, uint64_t micros);
 
     /// Replaces out with the keys of the group that an object belongs to,
     /// container first, then in the order in which they first were fetched, those
@@ -43,6 +44,12 @@ public:
     /// pages or more share is in the group of their site's shared objects.
     /// \param most keys at most
     void groupOf(const Key &object, std::vector<Key> &out, size_t most) const { groups_.list(object, out, most); }
+
+    /// Replaces out with the keys of what a page's last visit has wanted, its document
+    /// first, whatever group they are in. An object may come twice.
+    /// \param page what note() has returned
+    /// \param most keys at most
+    void wantedBy(uint64_t page, std::vector<Key> &out, size_t most) const { groups_.listWanted(page, out, most); }
 
     /// \returns the number of the group that groupOf() would list, 0 when there is none
     uint64_t groupNumber(const Key &object) const { return groups_.numberFor(object); }
@@ -89,7 +96,7 @@ public:
     TrackerStats stats() const;
 
 private:
-    void openPage(const Request &, uint32_t object, uint32_t client, uint64_t micros);
+    uint64_t openPage(const Request &, uint32_t object, uint32_t client, uint64_t micros);
     uint32_t pageByReferer(const Request &, uint32_t client);
     uint32_t pageOfSheet(uint32_t sheet, uint32_t client) const;
     uint32_t pageByOrigin(const Request &, uint32_t client);

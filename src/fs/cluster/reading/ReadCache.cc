@@ -86,21 +86,34 @@ ClusterFs::ReadCache::putFirst(const ClusterNo cluster, const Sequence sequence,
         *at = give(*at, 0, 0);
 }
 
+/// \returns the read under way that brings the bytes, or nil
+ClusterFs::ReadCache::Load *
+ClusterFs::ReadCache::coming(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size)
+{
+    const auto found = underWay_.find(cluster);
+    if (found == underWay_.end())
+        return nullptr;
+    for (const auto &load: found->second) {
+        if (load->sequence == sequence && from >= load->start && uint64_t(from) + size <= uint64_t(load->start) + load->size)
+            return load.get();
+    }
+    return nullptr;
+}
+
+bool
+ClusterFs::ReadCache::has(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size)
+{
+    return covering(cluster, sequence, from, size) || coming(cluster, sequence, from, size);
+}
+
 /// \returns whether a read under way brings the bytes; takes done then
 bool
 ClusterFs::ReadCache::join(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size, Done &done)
 {
-    const auto found = underWay_.find(cluster);
-    if (found == underWay_.end())
-        return false;
-    for (const auto &other: found->second) {
-        if (other->sequence == sequence && from >= other->start &&
-                uint64_t(from) + size <= uint64_t(other->start) + other->size) {
-            other->waiters.push_back(std::move(done));
-            return true;
-        }
-    }
-    return false;
+    const auto load = coming(cluster, sequence, from, size);
+    if (load)
+        load->waiters.push_back(std::move(done));
+    return load;
 }
 
 ClusterFs::ReadCache::LoadPointer
@@ -161,12 +174,27 @@ ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequ
     return Loading::withGroup;
 }
 
+bool
+ClusterFs::ReadCache::loadAhead(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
+                                const uint32_t objects)
+{
+    if (size > aheadMost() || !deferred_.empty() || !policy_.readAhead())
+        return false;
+    const auto load = enqueue(cluster, sequence, from, size, cluster, IoClass::urgent, [](Status) {});
+    load->ahead = objects;
+    ++ahead.reads;
+    ahead.objects += objects;
+    begin(load);
+    return true;
+}
+
 void
 ClusterFs::ReadCache::start(const LoadPointer &load)
 {
     const auto window = add(load->cluster, load->sequence, load->start, load->size, std::make_shared<Buffer>(load->size));
     window->loading = true;
     window->mates = load->mates;
+    window->ahead = load->ahead;
     Io io;
     io.op = IoOp::read;
     io.ioClass = load->ioClass;
@@ -307,7 +335,7 @@ ClusterFs::ReadCache::reduce(const Windows::iterator victim)
         return;
     const auto part = std::make_shared<Window>(*whole);
     part->reduced = true;
-    part->mates = 0; // they have been counted
+    part->mates = part->ahead = 0; // they have been counted
     part->buffer = std::make_shared<Buffer>(size);
     uint32_t at = 0;
     for (auto &p: part->pieces) {
@@ -348,10 +376,17 @@ ClusterFs::ReadCache::remove(const WindowPointer &window)
     return true;
 }
 
-/// learns from what became of the mates
+/// learns from what became of what was read along or ahead
 void
 ClusterFs::ReadCache::noteDrop(const Window &window)
 {
+    if (window.ahead && !window.loading) {
+        const auto wanted = std::min<uint32_t>(static_cast<uint32_t>(window.pieces.size()), window.ahead);
+        ahead.wanted += wanted;
+        ahead.unused += window.ahead - wanted;
+        policy_.noteAhead(wanted > 0);
+        ahead.usefulness = policy_.usefulnessAhead();
+    }
     if (!window.mates || window.checked.empty())
         return; // never arrived
     const auto wanted = std::min<uint32_t>(static_cast<uint32_t>(window.checked.size()) - 1, window.mates);

@@ -7,6 +7,7 @@
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/index/Catalog.h"
+#include "fs/cluster/reading/AheadStats.h"
 #include "fs/cluster/reading/WindowPolicy.h"
 
 #include <deque>
@@ -35,6 +36,7 @@ struct Window {
     bool trusted = false; ///< written by us in this run: no checksum needed
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
     uint32_t mates = 0; ///< objects that were read along with the wanted one
+    uint32_t ahead = 0; ///< objects that nobody had asked for, but a page was expected to
     uint64_t used = 0; ///< the read cache's clock at the last use
     std::vector<Piece> pieces; ///< that were used
     bool reduced = false; ///< to its pieces
@@ -86,6 +88,18 @@ public:
     /// \param run the group around it
     Loading loadWithGroup(ClusterNo, Sequence, uint32_t start, uint32_t alone, const Catalog::Run &run, Done);
 
+    /// Reads bytes that nobody has asked for yet, when there is room and such reads
+    /// have been of use lately.
+    /// \param objects that are expected to be wanted
+    /// \returns whether a read was begun; never of more than aheadMost() bytes
+    bool loadAhead(ClusterNo, Sequence, uint32_t start, uint32_t size, uint32_t objects);
+
+    /// bytes of one read ahead: it must not push everything else out of memory
+    uint64_t aheadMost() const { return limit_ / 8; }
+
+    /// whether bytes of a cluster are in memory or on their way
+    bool has(ClusterNo, Sequence, uint32_t start, uint32_t size);
+
     /// starts reads that waited for memory which others have given back
     void poll() { startDeferred(); }
 
@@ -120,6 +134,8 @@ public:
     uint64_t matesWanted = 0; ///< of those that have left memory again: how many were used
     uint64_t matesUnused = 0; ///< and were not
 
+    AheadStats ahead;
+
     uint64_t hits = 0; ///< find() that found
     uint64_t misses = 0;
 
@@ -132,11 +148,13 @@ private:
         ClusterNo pin;
         IoClass ioClass;
         uint32_t mates = 0;
+        uint32_t ahead = 0;
         std::vector<Done> waiters;
     };
     using LoadPointer = std::shared_ptr<Load>;
     using Windows = std::multimap<double, WindowPointer>; ///< by worth
 
+    Load *coming(ClusterNo, Sequence, uint32_t start, uint32_t size);
     bool join(ClusterNo, Sequence, uint32_t start, uint32_t size, Done &);
     LoadPointer enqueue(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
     void begin(const LoadPointer &);

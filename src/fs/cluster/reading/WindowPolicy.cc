@@ -8,6 +8,7 @@
 namespace ClusterFs {
 namespace {
 constexpr double weight = 1.0 / 64; ///< of one window in the usefulness
+constexpr double leastAhead = 0.75; ///< of the reads ahead, so many are to be wanted
 constexpr unsigned trialEvery = 64; ///< refusals: one group is read anyway, or nothing could be learned
 } // namespace
 } // namespace ClusterFs
@@ -25,6 +26,23 @@ ClusterFs::WindowPolicy::readGroup(const CostMeter &cost, const unsigned mates, 
         return false;
     refusals_ = 0;
     return true;
+}
+
+bool
+ClusterFs::WindowPolicy::readAhead()
+{
+    if (ahead_ > leastAhead)
+        return true;
+    if (++refusalsAhead_ < trialEvery)
+        return false;
+    refusalsAhead_ = 0;
+    return true;
+}
+
+void
+ClusterFs::WindowPolicy::noteAhead(const bool wanted)
+{
+    ahead_ += (wanted - ahead_) * weight;
 }
 
 void

@@ -25,11 +25,24 @@ public:
     /// \param wanted mates that were read from it
     void noteUse(unsigned mates, unsigned wanted);
 
+    /// Whether to read what a page is expected to want before anybody asks. It costs a
+    /// request when nobody does, and saves none: that most of these reads are wanted is
+    /// enough, and is learned from their windows.
+    bool readAhead();
+
+    /// a window that was read ahead left memory
+    /// \param wanted whether anything of it was used
+    void noteAhead(bool wanted);
+
+    double usefulnessAhead() const { return ahead_; } ///< 0 to 1: share of reads ahead that are wanted
+
     double usefulness() const { return usefulness_; } ///< 0 to 1: share of mates that are wanted
 
 private:
     double usefulness_ = 0.5;
     unsigned refusals_ = 0; ///< since the last trial
+    double ahead_ = 1;
+    unsigned refusalsAhead_ = 0;
 };
 
 } // namespace ClusterFs

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading ahead: what a page will want is on its way before anybody asks. */
+
+#include "PageSupport.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+constexpr uint64_t pages = 6;
+constexpr uint64_t members = 10; ///< the document included
+
+/// pages whose objects lie in many clusters
+class Prefetch : public ::testing::Test
+{
+protected:
+    static std::string contentOf(const uint64_t object) { return bytesOf(object, 3000 + object % 16); }
+
+    /// \param apart whether something else fills the cluster of each object
+    void prepare(const bool apart) {
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        for (uint64_t page = 1; page <= pages; ++page) {
+            for (uint64_t n = 0; n < members; ++n) {
+                const auto object = objectOf(page, n);
+                ASSERT_EQ(t.store(keyOf(object), contentOf(object)), Status::ok);
+                if (apart) {
+                    ASSERT_EQ(t.store(keyOf(object + 500), bytesOf(object, 60000)), Status::ok);
+                }
+            }
+        }
+        restart();
+        for (uint64_t page = 1; page <= pages; ++page) {
+            for (uint64_t n = 0; n < members; ++n)
+                t.engine->note(requestFor(page, n, 1));
+        }
+        restart();
+    }
+
+    /// nothing is in memory after it
+    void restart() {
+        ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+        t.settle();
+    }
+
+    uint64_t reads() const { return t.faulty->requests(IoOp::read); }
+    AheadStats ahead() const { return t.engine->stats().ahead; }
+
+    /// somebody opens a page \returns the reads that this began
+    uint64_t open(const uint64_t page, const uint64_t client = 2) {
+        const auto before = reads();
+        t.engine->note(requestFor(page, 0, client));
+        for (int i = 0; i < 20; ++i)
+            t.step();
+        return reads() - before;
+    }
+
+    /// \returns the reads that it took to have all of a page
+    uint64_t fetch(const uint64_t page, const uint64_t client = 2) {
+        const auto before = reads();
+        for (uint64_t n = 0; n < members; ++n) {
+            t.engine->note(requestFor(page, n, client));
+            const auto object = objectOf(page, n);
+            EXPECT_TRUE(t.has(keyOf(object), contentOf(object))) << n << " of page " << page;
+        }
+        return reads() - before;
+    }
+
+    TestStore t{64 * MB};
+};
+
+} // namespace
+
+TEST_F(Prefetch, whatLiesApartIsReadAtOnce) {
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    EXPECT_EQ(open(3), members - 1) << "all but the document, which is asked for next";
+    EXPECT_EQ(fetch(3), 1U) << "the document";
+    EXPECT_EQ(ahead().reads, members - 1);
+    EXPECT_EQ(ahead().objects, members - 1);
+    EXPECT_EQ(open(3, 3), 0U) << "all is in memory";
+}
+
+TEST_F(Prefetch, neighboursAreReadInOneRequest) {
+    ASSERT_NO_FATAL_FAILURE(prepare(false));
+    EXPECT_EQ(open(1), 1U);
+    EXPECT_EQ(fetch(1), 0U);
+    EXPECT_EQ(ahead().reads, 1U);
+    EXPECT_EQ(ahead().objects, members);
+}
+
+TEST_F(Prefetch, whoAsksMeanwhileWaitsForThatRead) {
+    ASSERT_NO_FATAL_FAILURE(prepare(false));
+    const auto before = reads();
+    t.faulty->setDelay(5000, 5000);
+    t.engine->note(requestFor(1, 0, 2));
+    fetch(1);
+    EXPECT_EQ(reads() - before, 1U);
+    EXPECT_EQ(t.engine->stats().counters.readFromDisk, 1U);
+}
+
+TEST_F(Prefetch, nothingWhenAPageIsNew) {
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    EXPECT_EQ(open(pages + 1), 0U);
+    EXPECT_EQ(ahead().reads, 0U);
+}
+
+TEST_F(Prefetch, nothingWhenNothingIsLearned) {
+    t.config.localityMb = 0;
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    EXPECT_EQ(open(3), 0U);
+    EXPECT_EQ(fetch(3), members);
+}
+
+TEST_F(Prefetch, notWhatIsInStagingOrLarge) {
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    ASSERT_EQ(t.store(keyOf(objectOf(3, 1)), contentOf(objectOf(3, 1))), Status::ok);
+    ASSERT_EQ(t.store(keyOf(objectOf(3, 2)), bytesOf(1, 300000)), Status::ok);
+    EXPECT_EQ(open(3), members - 3);
+    EXPECT_TRUE(t.has(keyOf(objectOf(3, 2)), bytesOf(1, 300000)));
+}
+
+/// wrong bytes cost the object, as ever, and nothing before it is asked for
+TEST_F(Prefetch, wrongBytesAreFoundWhenTheyAreWanted) {
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    const auto flip = reads() + 1;
+    t.faulty->script(IoOp::read, flip, Fault::flip);
+    EXPECT_EQ(open(3), members - 1);
+    EXPECT_EQ(t.engine->stats().counters.corrupt, 0U);
+    unsigned there = 0;
+    for (uint64_t n = 1; n < members; ++n) {
+        const auto object = objectOf(3, n);
+        std::string bytes;
+        const auto status = t.load(keyOf(object), bytes);
+        there += status == Status::ok;
+        EXPECT_TRUE(status != Status::ok || bytes == contentOf(object)) << n;
+    }
+    EXPECT_GE(there, members - 2);
+}
+
+/// a failed read ahead is nobody's loss
+TEST_F(Prefetch, failuresAreTriedAgain) {
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    t.faulty->script(IoOp::read, reads() + 1, Fault::error);
+    EXPECT_EQ(open(3), members - 1);
+    EXPECT_EQ(fetch(3), 2U) << "the document, and what could not be read";
+    EXPECT_EQ(t.engine->stats().counters.readErrors, 0U);
+}
+
+/// browsers that have all of it, or a crawler, end it; a trial now and then begins it again
+TEST_F(Prefetch, endsWhenNobodyWantsIt) {
+    t.config.readCacheMb = 2;
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    uint64_t last = 0;
+    for (int round = 0; round < 60; ++round) {
+        last = 0;
+        for (uint64_t page = 1; page <= pages; ++page) {
+            last += open(page, 100 + static_cast<uint64_t>(round));
+            for (uint64_t n = 1; n < members; ++n) // it asks the proxy, but not for the bytes
+                t.engine->note(requestFor(page, n, 100 + static_cast<uint64_t>(round)));
+            t.clock.advance(60000000);
+            // something else goes through memory meanwhile
+            for (uint64_t n = 0; n < members; ++n)
+                ASSERT_TRUE(t.has(keyOf(objectOf(page, n) + 500), bytesOf(objectOf(page, n), 60000)));
+        }
+    }
+    EXPECT_LE(last, 2U) << "of " << pages * (members - 1);
+    EXPECT_LT(ahead().usefulness, 0.75);
+    EXPECT_GT(ahead().unused, 10 * ahead().wanted);
+}
