@@ -52,6 +52,20 @@ def room_for_everything_keeps_everything(program):
 
 
 @case
+def visits_are_shown_one_by_one(program):
+    said, _ = measured(program, "--corpus-bytes", "60M", "--cache-mb", 24, "--turns", 1, "--warm", 50, "--visits", 200,
+                       "--engine", "staging=4 read-cache=4", "--show", 2)
+    shown = said[said.index("visits one by one:\n"):].splitlines()[1:]
+    requests = [line for line in shown if re.fullmatch(r" +[\d.]+ ms  user \d+ wants /\S+ of .+: (a miss|from memory|from the disk), [\d.]+ ms", line)]
+    disk = [line for line in shown if re.fullmatch(r" +[\d.]+ ms  disk (reads|writes) \d+ KB at [\d.]+ MB, (urgent|background): [\d.]+ ms", line)]
+    assert len(requests) + len(disk) == len(shown) and len(requests) > 2, said
+    assert sum("pages' own HTML" in line for line in requests) == 2, said
+    assert sum("from the disk" in line for line in requests) <= len(disk), said
+    times = [float(line.split()[0]) for line in shown]
+    assert times == sorted(times), said
+
+
+@case
 def bad_arguments(program):
     for arguments, words in ((("--engine", "staging"), "staging is not of the form name=value"),
                              (("--engine", "stagings=4"), "stagings"), (("--model", "tape"), "tape"),

@@ -107,6 +107,8 @@ TEST_F(Regrouping, whatIsSharedComesTogetherAsAWhole) {
 /// what lies in one cluster comes in one read
 TEST_F(Regrouping, aReadBringsAllThatIsMissingOfACluster) {
     ASSERT_NO_FATAL_FAILURE(prepare(1, 12, 2));
+    for (uint64_t n = 9000; n < 9002; ++n) // so that there is a budget
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60000)), Status::ok);
     const auto before = t.faulty->requests(IoOp::read);
     ASSERT_EQ(read(1, 3), 3U) << "two of one cluster, one of the next";
     t.pass(5);

@@ -26,11 +26,15 @@ public:
 
     bool canDiscard() const override { return false; }
 
+    /// prints each request
+    void show() { showing_ = true; }
+
 private:
     void carryOut(const ClusterFs::Io &) override;
 
     ClusterFs::ManualClock &time_;
     Costs costs_;
+    bool showing_ = false;
 };
 
 } // namespace PolicyBench

@@ -167,6 +167,24 @@ Run::visit(WebBench::Workload &workload, const uint64_t most, const uint64_t sto
 }
 
 void
+Run::show(WebBench::Workload &workload, const uint64_t visits)
+{
+    printf("visits one by one:\n");
+    showing_ = true;
+    device_.show();
+    visit(workload, visits);
+}
+
+/// prints a request, when it is to be shown
+void
+Run::say(const uint32_t user, const Item &item, const uint64_t since, const char *const outcome) const
+{
+    if (showing_)
+        printf("  %9.1f ms  user %u wants %s of %s: %s, %.1f ms\n", static_cast<double>(clock_.micros()) / 1000, user, item.path.c_str(),
+               nameOf(partOf(item)), outcome, static_cast<double>(clock_.micros() - since) / 1000);
+}
+
+void
 Run::request(const uint32_t user, const Item &item)
 {
     WebBench::Target target;
@@ -185,8 +203,10 @@ Run::request(const uint32_t user, const Item &item)
         ++figures_.seenHits;
     const auto reads = engine_->stats().counters.readFromDisk;
     const auto groups = engine_->stats().groupReads;
+    const auto since = clock_.micros();
     if (!fetch(key)) {
         store(key, bytes);
+        say(user, item, since, "a miss");
         return;
     }
     ++figures_.hits;
@@ -195,6 +215,9 @@ Run::request(const uint32_t user, const Item &item)
         const auto part = static_cast<size_t>(partOf(item));
         ++figures_.reads[part];
         figures_.groupReads[part] += engine_->stats().groupReads > groups;
+        say(user, item, since, "from the disk");
+    } else {
+        say(user, item, since, "from memory");
     }
 }
 

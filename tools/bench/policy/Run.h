@@ -55,6 +55,9 @@ public:
     /// makes visits until there are no more, or as many as most, or storedBytes were stored
     Figures visit(WebBench::Workload &, uint64_t most, uint64_t storedBytes = UINT64_MAX);
 
+    /// makes visits and prints each of their requests, and those of the disk
+    void show(WebBench::Workload &, uint64_t visits);
+
 private:
     struct User {
         WebBench::Visit visit;
@@ -64,6 +67,7 @@ private:
     bool beginVisit(WebBench::Workload &, uint32_t user, User &);
     void passUntil(uint64_t micros);
     void request(uint32_t user, const WebBench::Item &);
+    void say(uint32_t user, const WebBench::Item &, uint64_t since, const char *outcome) const;
     bool fetch(const ClusterFs::Key &);
     void store(const ClusterFs::Key &, uint64_t bytes);
     void poll();
@@ -77,6 +81,7 @@ private:
     WebBench::Random random_{7};
     std::vector<char> buffer_;
     Figures figures_;
+    bool showing_ = false;
 };
 
 } // namespace PolicyBench

@@ -42,6 +42,7 @@ Settings::declare(WebBench::Options &options)
     options.real("turns", turns, 0, 1000, "how often ageing replaces the cache after it was filled");
     options.whole("warm", warm, 0, 100000000, "visits that come before those that are counted");
     options.whole("visits", visits, 1, 100000000, "visits that are counted");
+    options.whole("show", show, 0, 1000, "visits after these, whose requests, and those of the disk, are printed one by one");
     options.section("The cache:");
     options.whole("cache-mb", cacheMb, 16, 10000000, "size of the device");
     options.text("engine", engine_, "OPTIONS", "options of cache_dir, in one word: --engine=\"staging=8 read-cache=40 locality=0\"");

@@ -25,6 +25,7 @@ public:
     double turns = 3; ///< how often ageing replaces the cache
     uint64_t warm = 1000; ///< visits as measured, not counted
     uint64_t visits = 2000; ///< counted
+    uint64_t show = 0; ///< visits after these whose requests are shown one by one
     ClusterFs::Config config;
     Costs costs;
 

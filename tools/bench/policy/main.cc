@@ -101,6 +101,8 @@ work(const Settings &settings)
     if (settings.warm)
         print("warm", run.visit(*workload, settings.warm));
     print("measured", run.visit(*workload, settings.visits));
+    if (settings.show)
+        run.show(*workload, settings.show);
     run.stop();
     return 0;
 }
