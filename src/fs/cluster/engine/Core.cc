@@ -243,8 +243,7 @@ ClusterFs::Core::usable(const Key &key) const
 void
 ClusterFs::Core::note(const Request &request)
 {
-    const auto page = shared.config.localityMb ? tracker.note(request, shared.clock.micros()) : 0;
-    if (page) {
+    if (const auto page = shared.config.localityMb ? tracker.note(request, shared.clock.micros()) : 0) {
         tracker.wantedBy(page, group_, Prefetcher::wantedMost);
         prefetcher.fetch(group_);
     }

@@ -45,8 +45,8 @@ ClusterFs::Prefetcher::merge()
         auto &last = places_[kept];
         const auto &next = places_[i];
         const auto gap = next.from > last.to ? next.from - last.to : 0;
-        const bool together = next.cluster == last.cluster && next.to - last.from <= cache_.aheadMost() && gap * cost.byteMicros() < cost.requestMicros();
-        if (!together) {
+        const bool fits = next.cluster == last.cluster && next.to - last.from <= cache_.aheadMost();
+        if (!fits || gap * cost.byteMicros() >= cost.requestMicros()) {
             places_[++kept] = next;
             continue;
         }
