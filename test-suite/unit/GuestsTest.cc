@@ -228,6 +228,16 @@ TEST(TrackerExpects, theSameAfterARestart) {
     EXPECT_EQ(expected(late, pageUrl(0)), (std::set<std::string>{pageUrl(0), membersOf(0).front()}));
 }
 
+/// one client embeds so much in pages of its own that no memory is left
+TEST(TrackerExpects, othersGetTheirTurn) {
+    World w(64 << 10);
+    for (int page = 0; page < 20; ++page)
+        w.visit(1, "http://evil/" + std::to_string(page), series("http://evil/s", 60));
+    browse(w, 3);
+    for (int page = 0; page < pages; ++page)
+        EXPECT_EQ(expected(w, pageUrl(page)), all(page)) << page;
+}
+
 TEST(TrackerExpects, nothingOfObjectsThatWereForgotten) {
     World w(64 << 10); // a few hundred objects
     browse(w);

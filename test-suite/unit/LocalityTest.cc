@@ -298,7 +298,9 @@ TEST(Locality, groupsTooLargeForTheReadCacheAreReadAlone) {
     t.settle();
     for (uint64_t n = 0; n < pageObjects; ++n)
         EXPECT_TRUE(t.has(keyOf(objectOf(1, n)), bytesOf(n, 30000)));
-    EXPECT_EQ(t.engine->stats().groupReads, 0U);
+    const auto stats = t.engine->stats();
+    EXPECT_LE(stats.groupReads, 1U) << "when what is left of it is less";
+    EXPECT_LT(stats.matesBytes, 2 * MB / 8);
 }
 
 TEST(CostMeter, findsTheCostsOfAHardDisk) {

@@ -98,6 +98,33 @@ TEST_F(Prefetch, whoAsksMeanwhileWaitsForThatRead) {
     EXPECT_EQ(t.engine->stats().counters.readFromDisk, 1U);
 }
 
+TEST_F(Prefetch, whatIsInMemoryIsNotReadAgain) {
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < members; ++n) {
+        t.engine->note(requestFor(1, n, 1)); // and so packed as a group
+        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), contentOf(objectOf(1, n))), Status::ok);
+    }
+    restart();
+    t.faulty->setDelay(5000, 5000); // so that groups pay
+    t.pass(60);
+    for (uint64_t n = 0; n < members / 2; ++n)
+        t.engine->note(requestFor(1, n, 3));
+    t.pass(60);
+    for (uint64_t n = 9000; n < 9200; ++n) // pushes out of memory what that has brought
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    const auto objects = ahead().objects;
+    EXPECT_EQ(open(1), 1U) << "what the last visit wanted";
+    EXPECT_EQ(ahead().objects - objects, members / 2);
+    const auto before = t.faulty->stats().of(IoOp::read).bytes;
+    const auto last = objectOf(1, members - 1);
+    EXPECT_TRUE(t.has(keyOf(last), contentOf(last)));
+    EXPECT_EQ(t.engine->stats().groupReads, 1U);
+    EXPECT_EQ(t.engine->stats().matesRead, members / 2 - 1) << "the rest of the group";
+    EXPECT_LE(t.faulty->stats().of(IoOp::read).bytes - before, members / 2 * 3100 + 8192);
+    EXPECT_EQ(fetch(1), 0U);
+}
+
 TEST_F(Prefetch, nothingWhenAPageIsNew) {
     ASSERT_NO_FATAL_FAILURE(prepare(true));
     EXPECT_EQ(open(pages + 1), 0U);

@@ -139,6 +139,26 @@ ClusterFs::Catalog::narrowed(const Run &run, const ClusterNo cluster, const uint
     return result;
 }
 
+ClusterFs::Catalog::Run
+ClusterFs::Catalog::without(const Run &run, const ClusterNo cluster, const uint32_t offset,
+                            const std::function<bool(uint32_t, uint32_t)> &excluded) const
+{
+    Run result;
+    result.from = result.to = offset;
+    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+        const auto &r = index[s];
+        if (r.dead() || r.offset() < run.from || r.offset() >= run.to)
+            continue;
+        const auto bytes = ExtentBytes(payloadBytes(s));
+        if (r.offset() != offset && excluded(r.offset(), bytes))
+            continue;
+        ++result.objects;
+        result.from = std::min(result.from, r.offset());
+        result.to = std::max(result.to, r.offset() + bytes);
+    }
+    return result;
+}
+
 /// an object leaves staging, for the device or for good
 void
 ClusterFs::Catalog::dropStaged(const StageNo stage)

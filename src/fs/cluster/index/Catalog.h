@@ -62,6 +62,11 @@ public:
     /// \param bytes of the extent
     Run narrowed(const Run &, ClusterNo, uint32_t offset, uint32_t bytes, const std::vector<Key> &objects) const;
 
+    /// What of a run spans an extent and those that are not excluded.
+    /// \param offset of the extent
+    /// \param excluded whether an extent is, by its offset and its bytes
+    Run without(const Run &, ClusterNo, uint32_t offset, const std::function<bool(uint32_t, uint32_t)> &excluded) const;
+
     /// Adds a record found on the device at start; see Index::insert for the key.
     SlotNo addFound(uint32_t bucket, uint32_t tag, const Key *, const Record &like, uint32_t payload);
 

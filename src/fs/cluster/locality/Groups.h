@@ -146,6 +146,7 @@ private:
     bool alive(const uint32_t m) const { return memberships_[m].until > groups_[memberships_[m].group].faded; }
     uint32_t homeOf(uint32_t object) const;
     uint32_t guestOf(const Guest &) const;
+    void noteGuest(uint32_t object, uint32_t page);
     static bool expected(uint16_t now, uint16_t then);
     void listGroup(uint32_t group, std::vector<Key> &out, size_t most) const;
     void listMembers(uint32_t group, bool confirmed, std::vector<Key> &out, size_t most) const;
@@ -171,6 +172,7 @@ private:
     Pool<Group, uint64_t> groups_;
     Memberships memberships_;
     Guests guests_;
+    uint32_t guestsHand_ = 0; ///< the page whose guests have made room last
     TrackerStats counts_; ///< what happened
     uint32_t serial_ = 0; ///< of the newest group
 };

@@ -71,7 +71,7 @@ ClusterFs::Groups::sight(const uint32_t object, const uint64_t ownSite, const ui
     if (!member && found.otherPages < sharedFrom)
         member = join(object, group, evidence, mark);
     if (!member && groups_[group].kind == GroupKind::page)
-        guests_.note(groups_[group].guests, object, static_cast<uint16_t>(tagOf(object)), groups_[group].visit);
+        noteGuest(object, group);
     auto anew = member && strengthen(member, mark);
 
     // what pages of several sites share is best kept with the like of it
@@ -87,6 +87,21 @@ ClusterFs::Groups::sight(const uint32_t object, const uint64_t ownSite, const ui
     }
     if (member)
         place(object, member, anew);
+}
+
+/// A page wants an object that too many want to be its member. When there is no memory, the
+/// guests of another page go, most likely of one that was visited only once.
+void
+ClusterFs::Groups::noteGuest(const uint32_t object, const uint32_t page)
+{
+    for (unsigned tried = 1; guests_.full() && tried <= groupsTried; ++tried) {
+        guestsHand_ = guestsHand_ < groups_.touched() ? guestsHand_ + 1 : 1;
+        auto &other = groups_[guestsHand_];
+        if (guestsHand_ != page && (!other.marked || tried == groupsTried))
+            guests_.clear(other.guests);
+    }
+    auto &own = groups_[page];
+    guests_.note(own.guests, object, static_cast<uint16_t>(tagOf(object)), own.visit);
 }
 
 void

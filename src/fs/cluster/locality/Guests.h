@@ -39,6 +39,7 @@ public:
     /// forgets all of a page
     void clear(uint32_t &first);
 
+    bool full() const { return !free_ && fresh_ == capacity_; }
     uint64_t bytes() const { return table_.count() * sizeof(Guest); }
 
 private:

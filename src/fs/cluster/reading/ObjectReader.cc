@@ -307,12 +307,17 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
 ClusterFs::Catalog::Run
 ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 {
-    const auto run = shared_.catalog.runAround(piece.cluster, piece.start);
+    auto run = shared_.catalog.runAround(piece.cluster, piece.start);
     std::vector<Key> company;
-    if (run.objects < 2 || !shared_.companyOf || !shared_.companyOf(key_, company))
-        return run;
-    const auto wanted = shared_.catalog.narrowed(run, piece.cluster, piece.start, piece.bytes, company);
-    return wanted.objects * 2 >= run.objects ? run : wanted;
+    if (run.objects > 1 && shared_.companyOf && shared_.companyOf(key_, company)) {
+        const auto wanted = shared_.catalog.narrowed(run, piece.cluster, piece.start, piece.bytes, company);
+        if (wanted.objects * 2 < run.objects)
+            run = wanted;
+    }
+    // what is in memory, or on its way, need not come again
+    return shared_.catalog.without(run, piece.cluster, piece.start, [&](const uint32_t from, const uint32_t bytes) {
+        return cache_.has(piece.cluster, piece.sequence, from, bytes);
+    });
 }
 
 void
