@@ -187,6 +187,29 @@ TEST(Tracker, aStyleSheetOfTwoPagesLeadsEachClientToItsOwn) {
     EXPECT_EQ(w.group("http://a/q.woff")[0], "http://a/q");
 }
 
+/// so many that it is a member of few of them
+TEST(Tracker, aStyleSheetOfManyPagesLeadsEachClientToItsOwn) {
+    for (const std::string host: {"http://a", "http://cdn"}) {
+        World w;
+        const auto sheet = host + "/s.css";
+        const auto pages = series("http://a/p", 8);
+        for (int visit = 0; visit < 2; ++visit) {
+            for (const auto &page: pages) {
+                w.open(1, page);
+                w.fetch(1, sheet, page, "style");
+                w.fetch(1, page + ".woff", sheet, "font");
+                w.wait(60 * second);
+            }
+        }
+        EXPECT_TRUE(w.tracker.isShared(keyOf(sheet)));
+        for (const auto &page: pages)
+            EXPECT_EQ(w.group(page), (Names{page, page + ".woff"})) << sheet;
+        w.wait(60 * second);
+        w.fetch(1, "http://a/late.woff", sheet, "font");
+        EXPECT_NE(w.group("http://a/late.woff")[0], pages.back()) << "that page was closed long ago, most likely";
+    }
+}
+
 TEST(Tracker, aFrameIsPartOfItsPageButAPageOfItsOwnWhenOpened) {
     World w;
     w.open(1, "http://a/p");

@@ -215,9 +215,8 @@ ClusterFs::Groups::numberFor(const Key &key) const
 }
 
 bool
-ClusterFs::Groups::isShared(const Key &key) const
+ClusterFs::Groups::isShared(const uint32_t object) const
 {
-    const auto object = objects_.find(key);
     const auto home = object ? homeOf(object) : nothing;
     return home && groups_[home].kind == GroupKind::site;
 }

@@ -109,7 +109,8 @@ public:
     uint64_t numberFor(const Key &) const;
 
     /// \see Tracker::isShared()
-    bool isShared(const Key &) const;
+    bool isShared(const Key &key) const { return isShared(objects_.find(key)); }
+    bool isShared(uint32_t object) const;
 
     /// \see Tracker::isGuest()
     bool isGuest(const Key &, std::vector<Key> &company, size_t most) const;

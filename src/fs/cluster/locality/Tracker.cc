@@ -63,7 +63,7 @@ ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
     uint32_t page = nothing;
     auto evidence = Evidence::referer;
     if (r.referer && r.referer != r.url) {
-        page = pageByReferer(r, client);
+        page = pageByReferer(r, client, micros);
     } else if (repeat) {
         return 0;
     } else if (r.refererSite) {
@@ -100,11 +100,11 @@ ClusterFs::Tracker::openPage(const Request &r, const uint32_t object, const uint
 }
 
 uint32_t
-ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client)
+ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client, const uint64_t micros)
 {
     const auto page = groups_.groupFor(r.referer, r.refererSite, GroupKind::page);
     if (groups_[page].sheet && !clients_.lastFetch(client, page)) {
-        if (const auto above = pageOfSheet(page, client))
+        if (const auto above = pageOfSheet(page, client, micros))
             return above;
     }
     return page;
@@ -112,7 +112,7 @@ ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client)
 
 /// \returns the page that a style sheet was fetched with: by this client, or else by the last one
 uint32_t
-ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client) const
+ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, const uint64_t micros) const
 {
     const auto leader = groups_.leaderOf(sheet);
     if (!leader)
@@ -120,13 +120,15 @@ ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client) con
     uint32_t best = nothing;
     uint64_t bestMicros = 0;
     groups_.eachGroupOf(leader, [&](const uint32_t group) {
-        const auto micros = clients_.lastFetch(client, group);
-        if (group != sheet && (!best || micros > bestMicros)) {
+        const auto fetched = clients_.lastFetch(client, group);
+        if (group != sheet && (!best || fetched > bestMicros)) {
             best = group;
-            bestMicros = micros;
+            bestMicros = fetched;
         }
     });
-    return best;
+    // of one that many pages share, not all of them are known: where is the client now?
+    const auto here = groups_.isShared(leader) ? clients_.pageWithin(client, pageWindow, groups_[sheet].site, micros) : nothing;
+    return here && clients_.lastFetch(client, here) > bestMicros ? here : best;
 }
 
 uint32_t

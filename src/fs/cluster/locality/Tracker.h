@@ -97,8 +97,8 @@ public:
 
 private:
     uint64_t openPage(const Request &, uint32_t object, uint32_t client, uint64_t micros);
-    uint32_t pageByReferer(const Request &, uint32_t client);
-    uint32_t pageOfSheet(uint32_t sheet, uint32_t client) const;
+    uint32_t pageByReferer(const Request &, uint32_t client, uint64_t micros);
+    uint32_t pageOfSheet(uint32_t sheet, uint32_t client, uint64_t micros) const;
     uint32_t pageByOrigin(const Request &, uint32_t client);
     void follow(uint32_t object, uint32_t client, uint64_t micros);
     void chain(uint32_t before, uint32_t object, uint32_t client, uint64_t micros);
