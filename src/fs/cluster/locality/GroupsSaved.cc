@@ -8,7 +8,7 @@
 
 namespace {
 
-/// groups and members looked at in one call: less than a millisecond
+/// groups, members and what was found of them that are looked at in one call: less than a millisecond
 constexpr unsigned looksAtOnce = 4096;
 
 } // namespace
@@ -25,6 +25,7 @@ ClusterFs::Groups::save(uint32_t &at, const std::function<bool(const Key &)> &ke
             return Checkpoint::Saved::some;
         looked += 1 + groups_[at + 1].members;
         auto record = recordOf(at + 1, kept);
+        looked += static_cast<unsigned>(record.members.size()); // guests have been looked at, too
         if (record.members.size() + !isNil(record.leader) < 2)
             continue;
         used += record.bytes();
