@@ -4,6 +4,7 @@
 import os
 import pathlib
 import pwd
+import random
 import signal
 import socket
 import subprocess
@@ -29,10 +30,28 @@ def give_to_squid(*paths):
             os.chown(path, user.pw_uid, user.pw_gid)
 
 
+PORTS_FROM = 10240
+_random = random.SystemRandom()
+_given = set()  # ports that this program's servers have, those that are being restarted too
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port for a server that may be restarted: it must find it free again, so that it is none of those that the
+    kernel gives to connections."""
+    ephemeral = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
+    assert ephemeral > PORTS_FROM, f"the kernel gives all ports from {ephemeral} on to connections"
+    for _ in range(1000):
+        port = _random.randrange(PORTS_FROM, ephemeral)
+        if port in _given:
+            continue
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        _given.add(port)
+        return port
+    raise AssertionError(f"no port from {PORTS_FROM} to {ephemeral} is free")
 
 
 def wait_for(condition, what, timeout=60, pause=0.02):
