@@ -264,7 +264,7 @@ ClusterFs::Groups::listMembers(const uint32_t group, const bool confirmed, std::
 uint32_t
 ClusterFs::Groups::guestOf(const Guest &guest) const
 {
-    return objects_[guest.object].used && static_cast<uint16_t>(tagOf(guest.object)) == guest.tag ? guest.object : nothing;
+    return objects_[guest.object].used && guestTagOf(guest.object) == guest.tag ? guest.object : nothing;
 }
 
 /// whether what was wanted in one visit is expected in a later one: in the next, or the same

@@ -147,6 +147,7 @@ private:
     bool alive(const uint32_t m) const { return memberships_[m].until > groups_[memberships_[m].group].faded; }
     uint32_t homeOf(uint32_t object) const;
     uint32_t guestOf(const Guest &) const;
+    uint16_t guestTagOf(const uint32_t object) const { return static_cast<uint16_t>(tagOf(object)); }
     void noteGuest(uint32_t object, uint32_t page);
     static bool expected(uint16_t now, uint16_t then);
     void listGroup(uint32_t group, std::vector<Key> &out, size_t most) const;

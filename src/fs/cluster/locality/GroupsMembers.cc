@@ -101,7 +101,7 @@ ClusterFs::Groups::noteGuest(const uint32_t object, const uint32_t page)
             guests_.clear(other.guests);
     }
     auto &own = groups_[page];
-    guests_.note(own.guests, object, static_cast<uint16_t>(tagOf(object)), own.visit);
+    guests_.note(own.guests, object, guestTagOf(object), own.visit);
 }
 
 void

@@ -116,7 +116,7 @@ ClusterFs::Groups::restore(const uint32_t group, const Checkpoint::MemberRecord 
     const auto before = groups_[group].visit > 0; // fetched in a visit before the first one of this run
     if (saved.guest) {
         if (const auto object = restored(saved.key))
-            guests_.note(groups_[group].guests, object, static_cast<uint16_t>(tagOf(object)), static_cast<uint16_t>(groups_[group].visit - before));
+            guests_.note(groups_[group].guests, object, guestTagOf(object), static_cast<uint16_t>(groups_[group].visit - before));
         return;
     }
     if (memberships_.full() || groups_[group].members >= mostMembers || saved.evidence > static_cast<uint8_t>(Evidence::sharing))

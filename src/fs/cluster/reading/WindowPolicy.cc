@@ -9,7 +9,17 @@ namespace ClusterFs {
 namespace {
 constexpr double weight = 1.0 / 64; ///< of one window in the usefulness
 constexpr double leastAhead = 0.75; ///< of the reads ahead, so many are to be wanted
-constexpr unsigned trialEvery = 64; ///< refusals: one group is read anyway, or nothing could be learned
+constexpr unsigned trialEvery = 64; ///< refusals: one is read anyway, or nothing could be learned
+
+/// counts a refusal \returns whether it is time for a trial instead
+bool
+tryAnyway(unsigned &refusals)
+{
+    if (++refusals < trialEvery)
+        return false;
+    refusals = 0;
+    return true;
+}
 } // namespace
 } // namespace ClusterFs
 
@@ -22,21 +32,13 @@ ClusterFs::WindowPolicy::readGroup(const CostMeter &cost, const unsigned mates, 
     const auto spent = static_cast<double>(bytes) * cost.byteMicros();
     if (saved > spent)
         return true;
-    if (++refusals_ < trialEvery)
-        return false;
-    refusals_ = 0;
-    return true;
+    return tryAnyway(refusals_);
 }
 
 bool
 ClusterFs::WindowPolicy::readAhead()
 {
-    if (ahead_ > leastAhead)
-        return true;
-    if (++refusalsAhead_ < trialEvery)
-        return false;
-    refusalsAhead_ = 0;
-    return true;
+    return ahead_ > leastAhead || tryAnyway(refusalsAhead_);
 }
 
 void
