@@ -24,7 +24,7 @@ GOOD = (
     "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
     "replacement=fifo", "replacement=gds", "admit=1", "admit=7",
-    "layout=closest", "layout=closest-write", "layout=overwrite", "file-lifetime=3600",
+    "layout=closest", "layout=closest-write", "layout=overwrite", "layout=middle", "file-lifetime=3600",
     "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
     "max-size=100000", "object-size=64",
 )
@@ -169,7 +169,7 @@ def stored_at_the_second_request(t):
 def each_policy(t):
     """Replacement and layout policies in every combination, through replacement and a restart."""
     for number, (replacement, layout) in enumerate(
-            (r, l) for r in ("lru", "fifo", "gds") for l in ("closest", "closest-write", "overwrite")):
+            (r, l) for r in ("lru", "fifo", "gds") for l in ("closest", "closest-write", "overwrite", "middle")):
         line = t.cache_dir(32, f"cluster-size=64 staging=16 read-cache=2 replacement={replacement} layout={layout}",
                            name=f"cache{number}")
         squid = t.running(line, folder=f"squid{number}")

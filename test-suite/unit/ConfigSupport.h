@@ -45,7 +45,7 @@ struct Words {
 
 const Words choices[] = {
     {"replacement", {"lru", "fifo", "gds"}, true},
-    {"layout", {"closest", "closest-write", "overwrite"}, true},
+    {"layout", {"closest", "closest-write", "overwrite", "middle"}, true},
     {"list", {"off", "on"}, false},
 };
 

@@ -76,6 +76,7 @@ TEST_P(EngineWrap, servesRightBytesOrNone) {
 
 INSTANTIATE_TEST_SUITE_P(policies, EngineWrap, ::testing::Values(
     std::make_pair("closest", "lru"), std::make_pair("closest-write", "lru"), std::make_pair("overwrite", "lru"),
+    std::make_pair("middle", "lru"),
     std::make_pair("closest-write", "fifo"), std::make_pair("overwrite", "fifo"), std::make_pair("closest-write", "gds")),
     [](const ::testing::TestParamInfo<std::pair<const char *, const char *>> &p) {
         std::string name = p.param.first;

@@ -101,6 +101,58 @@ TEST(Allocator, followsItsLayout) {
     }
 }
 
+TEST(Allocator, keepsTheMiddleForWhatIsWanted) {
+    PartsDevice d;
+    d.config.layout = LayoutPolicy::middle;
+    Parts p(d);
+    p.shared.recovered = true;
+    const auto middle = p.catalog.clusters.count() / 2;
+    for (const ClusterNo n: {3U, middle - 9, middle + 8, 40U})
+        p.catalog.makeFree(n);
+    p.allocator.poll();
+    EXPECT_EQ(p.allocator.take(true), noCluster) << "announced, but not written yet";
+    ASSERT_TRUE(p.writeJournal());
+    EXPECT_EQ(p.allocator.take(true), middle + 8);
+    EXPECT_EQ(p.allocator.take(false), 3U);
+    EXPECT_EQ(p.allocator.takeSoon().cluster, 40U) << "parts of large objects are read one after the other, from anywhere";
+    EXPECT_EQ(p.allocator.take(false), middle - 9) << "better than none";
+    EXPECT_EQ(p.allocator.take(true), noCluster);
+}
+
+TEST(Allocator, hasMiddleAndEndsReady) {
+    PartsDevice d;
+    d.config.layout = LayoutPolicy::middle;
+    Parts p(d);
+    p.allFree();
+    const auto count = p.catalog.clusters.count();
+    for (int i = 0; i < 40; ++i) {
+        p.allocator.poll();
+        ASSERT_TRUE(p.writeJournal());
+        EXPECT_LT(p.allocator.take(false), count / 4) << "while there are any";
+    }
+    p.allocator.poll();
+    ASSERT_TRUE(p.writeJournal());
+    const auto c = p.allocator.take(true);
+    EXPECT_GT(c, count / 2 - 5);
+    EXPECT_LT(c, count / 2 + 5);
+}
+
+TEST_F(WritingTest, packerTellsWhatWasUsedFromWhatIsNew) {
+    p.shared.config.layout = LayoutPolicy::middle;
+    const auto count = p.catalog.clusters.count();
+    uint64_t n = 0;
+    for (int round = 0; round < 8; ++round) {
+        const bool used = round % 2;
+        for (const auto end = n + 12; n < end; ++n)
+            p.catalog.staging[staged(n, 5000)].heat = p.shared.heatOf(used ? 2 : 0);
+        device.clock.advance(uint64_t(device.config.persist) * 500000);
+        ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
+        const auto c = p.catalog.index[p.catalog.index.find(keyOf(n - 1))].cluster;
+        const bool inside = c > count / 4 && c < count - count / 4;
+        EXPECT_EQ(inside, used) << "round " << round << ": cluster " << c << " of " << count;
+    }
+}
+
 TEST_F(WritingTest, packerFillsClustersOldestFirst) {
     for (uint64_t n = 0; n < 30; ++n)
         staged(n, 5000);

@@ -35,7 +35,7 @@ const Number Numbers[] = {
 };
 
 const char *const ReplacementNames[] = {"lru", "fifo", "gds"};
-const char *const LayoutNames[] = {"closest", "closest-write", "overwrite"};
+const char *const LayoutNames[] = {"closest", "closest-write", "overwrite", "middle"};
 
 bool
 parseNumber(const Number &option, const std::string &value, uint32_t &result, std::string &error)

@@ -14,8 +14,8 @@ namespace ClusterFs {
 /// small objects count as much as large ones (Cao and Irani, GreedyDual-Size, 1997).
 enum class ReplacementPolicy : uint8_t { lru, fifo, gds };
 
-/// which free cluster is written next (Hummingbird 3.5: disk data layout policy)
-enum class LayoutPolicy : uint8_t { closest, closestWrite, overwrite };
+/// which free cluster is written next (Hummingbird 3.5: disk data layout policy; middle: Damelo)
+enum class LayoutPolicy : uint8_t { closest, closestWrite, overwrite, middle };
 
 /// Settings of one clusterfs; the names are those of the cache_dir options.
 struct Config {

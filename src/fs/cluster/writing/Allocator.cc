@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 
 ClusterFs::Allocator::Allocator(Shared &shared, Journal &journal):
     shared_(shared),
@@ -17,6 +18,23 @@ ClusterFs::Allocator::reserve() const
 {
     const auto count = shared_.geometry.clusterCount;
     return std::min<uint32_t>(64, std::max({2U, std::min(8U, count / 24), count / 128}));
+}
+
+/// \returns twice the distance, in clusters
+uint32_t
+ClusterFs::Allocator::fromMiddle(const ClusterNo c) const
+{
+    return static_cast<uint32_t>(std::abs(2 * int64_t(c) - int64_t(shared_.geometry.clusterCount)));
+}
+
+/// whether less than half of what is announced is in the middle half of the device
+bool
+ClusterFs::Allocator::middleIsShort() const
+{
+    const auto inside = std::count_if(announced_.begin(), announced_.end(), [this](const Taken &t) {
+        return fromMiddle(t.cluster) < shared_.geometry.clusterCount / 2;
+    });
+    return size_t(inside) * 2 < announced_.size() || announced_.empty();
 }
 
 uint32_t
@@ -40,6 +58,9 @@ ClusterFs::Allocator::choose() const
         return free.closest(lastAccess_);
     case LayoutPolicy::closestWrite:
         return free.closest(lastChosen_);
+    case LayoutPolicy::middle:
+        // both ends are far away: the first one is the faster part of a spinning disk
+        return middleIsShort() ? free.closest(shared_.geometry.clusterCount / 2) : free.following(0);
     case LayoutPolicy::overwrite:
         break;
     }
@@ -63,12 +84,29 @@ ClusterFs::Allocator::poll()
     }
 }
 
-ClusterFs::ClusterNo
-ClusterFs::Allocator::take()
+/// takes one of the first that are announced, of which there are enough
+ClusterFs::Allocator::Taken
+ClusterFs::Allocator::takeOf(const size_t first, const bool wanted)
 {
-    if (announced_.empty() || announced_.front().ticket > journal_.written())
-        return noCluster;
-    return takeSoon().cluster;
+    auto best = announced_.begin();
+    if (shared_.config.layout == LayoutPolicy::middle) {
+        for (auto a = best; a != announced_.begin() + static_cast<ptrdiff_t>(first); ++a) {
+            if (wanted ? fromMiddle(a->cluster) < fromMiddle(best->cluster) : fromMiddle(a->cluster) > fromMiddle(best->cluster))
+                best = a;
+        }
+    }
+    const auto taken = *best;
+    announced_.erase(best);
+    assert(shared_.catalog.clusters[taken.cluster].state == ClusterState::announced);
+    assert(!shared_.catalog.clusters[taken.cluster].pins);
+    return taken;
+}
+
+ClusterFs::ClusterNo
+ClusterFs::Allocator::take(const bool wanted)
+{
+    const auto first = ready();
+    return first ? takeOf(first, wanted).cluster : noCluster;
 }
 
 ClusterFs::Allocator::Taken
@@ -78,11 +116,7 @@ ClusterFs::Allocator::takeSoon()
         poll();
     if (announced_.empty())
         return {noCluster, 0};
-    const auto taken = announced_.front();
-    announced_.pop_front();
-    assert(shared_.catalog.clusters[taken.cluster].state == ClusterState::announced);
-    assert(!shared_.catalog.clusters[taken.cluster].pins);
-    return taken;
+    return takeOf(announced_.size(), false);
 }
 
 void

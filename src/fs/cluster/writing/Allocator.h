@@ -23,8 +23,10 @@ public:
         Journal::Ticket ticket;
     };
 
+    /// \param wanted whether it is for what is likely to be read again, which the
+    /// layout middle puts there
     /// \returns a cluster in state announced that may be written now, or noCluster
-    ClusterNo take();
+    ClusterNo take(bool wanted = false);
 
     /// the next cluster, although its announcement may still be on its way
     Taken takeSoon();
@@ -47,6 +49,9 @@ public:
 
 private:
     ClusterNo choose() const;
+    uint32_t fromMiddle(ClusterNo) const;
+    bool middleIsShort() const;
+    Taken takeOf(size_t first, bool wanted);
 
     Shared &shared_;
     Journal &journal_;

@@ -177,13 +177,13 @@ ClusterFs::Packer::choose(Pack &pack, const StageNo seed)
 bool
 ClusterFs::Packer::start(const StageNo seed)
 {
-    const auto cluster = allocator_.take();
-    if (cluster == noCluster)
+    if (!allocator_.ready())
         return false;
     const auto pack = std::make_shared<Pack>();
-    pack->cluster = cluster;
     choose(*pack, seed);
     assert(!pack->items.empty()); // any staged object fits into an empty cluster
+    const auto cluster = allocator_.take(isWanted(*pack));
+    pack->cluster = cluster;
     pack->sequence = ++shared_.sequence;
     fillImage(*pack);
 
@@ -215,6 +215,22 @@ ClusterFs::Packer::start(const StageNo seed)
     ++inFlight_;
     shared_.device.submit(std::move(io));
     return true;
+}
+
+/// whether a cluster has more than others of what was used before, and so will be read more often
+bool
+ClusterFs::Packer::isWanted(const Pack &pack)
+{
+    double used = 0;
+    for (const auto &item: pack.items) {
+        const auto &o = shared_.catalog.staging[item.stage];
+        if (o.origin != noCluster || Shared::usesOf(o.heat) > 0)
+            used += static_cast<double>(Catalog::ExtentBytes(item.payload));
+    }
+    const auto share = used / static_cast<double>(pack.extents);
+    const bool wanted = share > usedShare_;
+    usedShare_ += (share - usedShare_) / 16;
+    return wanted;
 }
 
 void

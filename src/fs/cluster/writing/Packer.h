@@ -58,6 +58,7 @@ private:
     void choose(Pack &, StageNo seed);
     bool addGroup(Pack &, StageNo seed);
     bool add(Pack &, StageNo, bool joined);
+    bool isWanted(const Pack &);
     void fillImage(Pack &);
     static std::vector<std::pair<uint32_t, uint32_t>> runsOf(const Pack &);
     void written(const PackPointer &, Status);
@@ -73,6 +74,7 @@ private:
     std::vector<StageNo> group_; ///< used by addGroup()
     std::deque<Arrival> arrivals_; ///< completed objects in order of completion
     std::multimap<uint64_t, Arrival> hurried_; ///< those that must survive sooner than Config::persist says, by when to pack them
+    double usedShare_ = 0; ///< of the bytes that were packed lately, those that were used before
     unsigned inFlight_ = 0;
     bool all_ = false;
     bool dirty_ = false;
