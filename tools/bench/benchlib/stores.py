@@ -30,7 +30,7 @@ class Place:
         return max(8, self.memory_limit // MB - PROGRAM_MB)
 
 
-TITLES = {"clusterfs": "clusterfs", "clusterfs-loaded": "clusterfs, filled by the engine",
+TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middle", "clusterfs-loaded": "clusterfs, filled by the engine",
           "clusterfs-calm": "clusterfs, no checkpoint", "clusterfs-checkpoints": "clusterfs, a checkpoint every second",
           "ufs": "ufs", "aufs": "aufs",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
@@ -48,6 +48,8 @@ def _clusterfs(place, disk):
     read_cache = max(2, place.memory_mb - staging - index - locality - beside)
     line = (f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache} "
             f"locality={locality}")
+    if place.name == "clusterfs-middle":
+        line += " layout=middle"
     return ClusterfsSquid(place, storage, line)
 
 
@@ -90,7 +92,7 @@ def _other(place, disk):
     return kind(place, storage)
 
 
-MAKERS = {"clusterfs": _clusterfs, **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
+MAKERS = {"clusterfs": _clusterfs, "clusterfs-middle": _clusterfs, **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
           "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,
           "nginx": _other}
 #: those that have nothing on the disk
