@@ -181,7 +181,7 @@ def parts(scale):
 
 
 #: which stores each kind of part can have
-POSSIBLE = {"load": SQUID_STORES + ("rock-n", "clusterfs-calm", "clusterfs-checkpoints") + BOUNDS,
+POSSIBLE = {"load": SQUID_STORES + ("rock-n", "clusterfs-middle", "clusterfs-calm", "clusterfs-checkpoints") + BOUNDS,
             "hits": ("memory",) + SQUID_STORES + ("rock-n",),
             "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES}
 

@@ -18,7 +18,7 @@ from .tables import title  # noqa: E402  pylint: disable=wrong-import-position
 
 COLOURS = {"clusterfs": "#c0392b", "ufs": "#2471a3", "aufs": "#5dade2", "diskd": "#17a589", "rock": "#7d3c98",
            "rock-n": "#bb8fce", "null": "#909497", "memory": "#424949", "ats": "#ca6f1e", "varnish": "#f1c40f",
-           "nginx": "#229954", "clusterfs-loaded": "#e6b0aa",
+           "nginx": "#229954", "clusterfs-loaded": "#e6b0aa", "clusterfs-middle": "#e59866",
            "clusterfs-calm": "#e6b0aa", "clusterfs-checkpoints": "#c0392b"}
 #: a limit beyond this many times the highest bar is said, not drawn
 FAR = 4

@@ -30,7 +30,8 @@ class Place:
         return max(8, self.memory_limit // MB - PROGRAM_MB)
 
 
-TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middle", "clusterfs-loaded": "clusterfs, filled by the engine",
+TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middle",
+          "clusterfs-loaded": "clusterfs, filled by the engine",
           "clusterfs-calm": "clusterfs, no checkpoint", "clusterfs-checkpoints": "clusterfs, a checkpoint every second",
           "ufs": "ufs", "aufs": "aufs",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
