@@ -80,6 +80,19 @@ TEST_F(Prefetch, whatLiesApartIsReadAtOnce) {
     EXPECT_EQ(open(3, 3), 0U) << "all is in memory";
 }
 
+TEST_F(Prefetch, aBusyDeviceIsLeftAlone) {
+    t.config.depth = 2;
+    ASSERT_NO_FATAL_FAILURE(prepare(true));
+    t.faulty->setDelay(5000, 5000);
+    t.engine->note(requestFor(1, 0, 2));
+    EXPECT_EQ(ahead().reads, members - 1);
+    t.engine->note(requestFor(2, 0, 3));
+    EXPECT_EQ(ahead().reads, members - 1) << "all that it takes at once is in flight";
+    t.pass(1);
+    t.engine->note(requestFor(3, 0, 4));
+    EXPECT_EQ(ahead().reads, 2 * (members - 1));
+}
+
 TEST_F(Prefetch, neighboursAreReadInOneRequest) {
     ASSERT_NO_FATAL_FAILURE(prepare(false));
     EXPECT_EQ(open(1), 1U);
@@ -191,6 +204,6 @@ TEST_F(Prefetch, endsWhenNobodyWantsIt) {
         }
     }
     EXPECT_LE(last, 2U) << "of " << pages * (members - 1);
-    EXPECT_LT(ahead().usefulness, 0.75);
+    EXPECT_LT(t.engine->stats().usefulnessAhead, 0.75);
     EXPECT_GT(ahead().unused, 10 * ahead().wanted);
 }

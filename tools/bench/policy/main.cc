@@ -59,7 +59,7 @@ print(const char *phase, const Figures &f)
     printf("  disk reads a visit: %.2f, of %.0f KB; useful share of what was read along: %.2f\n", ratio(f.deviceReads, f.visits),
            ratio(f.deviceReadBytes, f.deviceReads) / 1024, f.after.usefulness);
     printf("  of these ahead: %.2f, of %.1f objects; expected to be of use: %.2f\n", ratio(f.after.ahead.reads - f.before.ahead.reads, f.visits),
-           ratio(f.after.ahead.objects - f.before.ahead.objects, f.after.ahead.reads - f.before.ahead.reads), f.after.ahead.usefulness);
+           ratio(f.after.ahead.objects - f.before.ahead.objects, f.after.ahead.reads - f.before.ahead.reads), f.after.usefulnessAhead);
     printReads(f);
     printf("  in the cache: %.1f MB in %llu objects; %llu clusters evicted\n", megabytes(f.after.liveBytes),
            static_cast<unsigned long long>(f.after.objects), static_cast<unsigned long long>(a.evictedClusters - b.evictedClusters));

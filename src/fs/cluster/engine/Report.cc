@@ -107,7 +107,7 @@ addLocality(Lines &l, const Stats &s)
     l.count("objects regrouped", s.counters.regroupedObjects);
     l.bytes("bytes regrouped", s.counters.regroupedBytes);
     l.number("expected use", s.usefulness * 100, " %");
-    l.number("expected use ahead", s.ahead.usefulness * 100, " %");
+    l.number("expected use ahead", s.usefulnessAhead * 100, " %");
     l.number("cost of a read", s.requestMicros, " us");
     l.number("cost of a megabyte", s.megabyteMicros, " us");
 }

@@ -93,6 +93,7 @@ struct Stats {
     uint64_t matesUnused = 0; ///< not used
     AheadStats ahead;
     double usefulness = 0; ///< share of mates expected to be used, 0 to 1
+    double usefulnessAhead = 0; ///< share of reads ahead that are expected to be of use, 0 to 1
     double requestMicros = 0; ///< measured cost of a read, without its bytes
     double megabyteMicros = 0; ///< measured cost of 2^20 bytes more
     double checkpointAge = -1; ///< seconds, -1 = none since the start

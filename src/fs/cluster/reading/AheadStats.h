@@ -14,7 +14,6 @@ struct AheadStats {
     uint64_t objects = 0; ///< that were expected to be wanted of these
     uint64_t wanted = 0; ///< of those that have left memory again: how many were used
     uint64_t unused = 0; ///< and were not
-    double usefulness = 1; ///< share of such reads that are expected to be of use, 0 to 1
 };
 
 } // namespace ClusterFs

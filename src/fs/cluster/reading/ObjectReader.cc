@@ -286,19 +286,18 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
     }
     count(&Counters::readFromDisk);
     const auto alive = alive_;
-    const auto arrived = [this, alive, piece, done = std::move(done)](const Status status) {
+    ReadCache::Done arrived = [this, alive, piece, done = std::move(done)](const Status status) {
         if (*alive)
             fetched(piece, status, done);
     };
     if (piece.part || alone_) {
-        cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent, arrived);
+        cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent, std::move(arrived));
         if (piece.part)
             readAhead(piece);
-    } else {
+    } else if (!cache_.join(piece.cluster, piece.sequence, piece.start, piece.bytes, arrived)) {
         const auto run = groupAround(piece);
-        const auto loading = cache_.loadWithGroup(piece.cluster, piece.sequence, piece.start, piece.bytes, run, arrived);
-        alone_ = loading == ReadCache::Loading::alone;
-        if (loading != ReadCache::Loading::joined && shared_.readKeys.size() < Shared::readKeysMost)
+        alone_ = !cache_.loadWithGroup(piece.cluster, piece.sequence, piece.start, piece.bytes, run, std::move(arrived));
+        if (shared_.readKeys.size() < Shared::readKeysMost)
             shared_.readKeys.push_back(key_);
     }
 }

@@ -106,7 +106,6 @@ ClusterFs::ReadCache::has(const ClusterNo cluster, const Sequence sequence, cons
     return covering(cluster, sequence, from, size) || coming(cluster, sequence, from, size);
 }
 
-/// \returns whether a read under way brings the bytes; takes done then
 bool
 ClusterFs::ReadCache::join(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size, Done &done)
 {
@@ -150,12 +149,10 @@ ClusterFs::ReadCache::load(const ClusterNo cluster, const Sequence sequence, con
         begin(enqueue(cluster, sequence, from, size, pin, ioClass, std::move(done)));
 }
 
-ClusterFs::ReadCache::Loading
+bool
 ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t alone,
                                     const Catalog::Run &run, Done done)
 {
-    if (join(cluster, sequence, from, alone, done))
-        return Loading::joined;
     const auto bytes = run.to - run.from;
     // an object that was deleted may lie beyond its run; and a window must not
     // push everything else out of memory
@@ -163,7 +160,7 @@ ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequ
     const bool fits = inside && run.objects > 1 && bytes > alone && bytes < limit_ / 8;
     if (!fits || !policy_.readGroup(device_.readCost(), run.objects - 1, bytes - alone)) {
         begin(enqueue(cluster, sequence, from, alone, cluster, IoClass::urgent, std::move(done)));
-        return Loading::alone;
+        return false;
     }
     const auto load = enqueue(cluster, sequence, run.from, bytes, cluster, IoClass::urgent, std::move(done));
     load->mates = run.objects - 1;
@@ -171,7 +168,7 @@ ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequ
     matesRead += load->mates;
     matesBytes += bytes - alone;
     begin(load);
-    return Loading::withGroup;
+    return true;
 }
 
 bool
@@ -385,7 +382,6 @@ ClusterFs::ReadCache::noteDrop(const Window &window)
         ahead.wanted += wanted;
         ahead.unused += window.ahead - wanted;
         policy_.noteAhead(wanted > 0);
-        ahead.usefulness = policy_.usefulnessAhead();
     }
     if (!window.mates || window.checked.empty())
         return; // never arrived

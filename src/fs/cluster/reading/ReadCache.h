@@ -82,11 +82,15 @@ public:
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
 
-    enum class Loading { joined /* a read under way */, alone, withGroup };
-    /// The same for one extent, and its group with it when that pays.
+    /// \returns whether a read under way brings the bytes; takes done then
+    bool join(ClusterNo, Sequence, uint32_t start, uint32_t size, Done &);
+
+    /// Reads one extent that no read under way brings, and its group with it when
+    /// that pays.
     /// \param alone the bytes that are wanted
     /// \param run the group around it
-    Loading loadWithGroup(ClusterNo, Sequence, uint32_t start, uint32_t alone, const Catalog::Run &run, Done);
+    /// \returns whether the group comes, too
+    bool loadWithGroup(ClusterNo, Sequence, uint32_t start, uint32_t alone, const Catalog::Run &run, Done);
 
     /// Reads bytes that nobody has asked for yet, when there is room and such reads
     /// have been of use lately.
@@ -155,7 +159,6 @@ private:
     using Windows = std::multimap<double, WindowPointer>; ///< by worth
 
     Load *coming(ClusterNo, Sequence, uint32_t start, uint32_t size);
-    bool join(ClusterNo, Sequence, uint32_t start, uint32_t size, Done &);
     LoadPointer enqueue(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
     void begin(const LoadPointer &);
     void start(const LoadPointer &);
