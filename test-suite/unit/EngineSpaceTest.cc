@@ -84,6 +84,27 @@ INSTANTIATE_TEST_SUITE_P(policies, EngineWrap, ::testing::Values(
         return name + "_" + p.param.second;
     });
 
+/// under little load each cluster goes out half empty; that must not cost objects
+TEST(EngineSpace, halfEmptyClustersAreMerged) {
+    TestStore t(16 * MB, smallConfig(), true);
+    t.config.persist = 2;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto clusters = t.engine->stats().clusters;
+    const auto count = clusters + clusters / 2;
+    for (uint64_t n = 0; n < count; ++n) {
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+        t.pass(1.2);
+    }
+    for (uint64_t n = 0; n < count; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 20000))) << n << " of " << count;
+    EXPECT_GT(t.engine->stats().counters.compactedBytes, 0U);
+    EXPECT_EQ(t.engine->stats().counters.evictedObjects, 0U);
+
+    const auto packs = t.engine->stats().counters.packs;
+    t.pass(100);
+    EXPECT_LE(t.engine->stats().counters.packs, packs + 8) << "it ends when nothing is stored";
+}
+
 /// an object that made room and was stored anew: the old version must not come back
 TEST(EngineSpace, evictedVersionsDoNotComeBack) {
     TestStore t(16 * MB, smallConfig(), true);

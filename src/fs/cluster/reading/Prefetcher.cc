@@ -5,6 +5,12 @@
 
 #include <algorithm>
 
+namespace ClusterFs {
+/// Where requests cost little beside bytes, a read of many neighbours would keep waiting who wants the first of
+/// them: one ends when its bytes take as long as this many requests.
+constexpr double requestsForOne = 8;
+} // namespace ClusterFs
+
 ClusterFs::Prefetcher::Prefetcher(Shared &shared, ReadCache &cache):
     shared_(shared),
     cache_(cache)
@@ -40,12 +46,13 @@ ClusterFs::Prefetcher::merge()
         return a.cluster != b.cluster ? a.cluster < b.cluster : a.from < b.from;
     });
     const auto &cost = shared_.device.readCost();
+    const auto most = std::min(static_cast<double>(cache_.aheadMost()), requestsForOne * cost.requestMicros() / cost.byteMicros());
     size_t kept = 0;
     for (size_t i = 1; i < places_.size(); ++i) {
         auto &last = places_[kept];
         const auto &next = places_[i];
         const auto gap = next.from > last.to ? next.from - last.to : 0;
-        const bool fits = next.cluster == last.cluster && next.to - last.from <= cache_.aheadMost();
+        const bool fits = next.cluster == last.cluster && next.to - last.from <= most;
         if (!fits || gap * cost.byteMicros() >= cost.requestMicros()) {
             places_[++kept] = next;
             continue;

@@ -55,7 +55,7 @@ ClusterFs::Carrier::waitsForPacking() const
 }
 
 uint64_t
-ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std::vector<Wanted> &list)
+ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std::vector<Wanted> &list, const bool asOld)
 {
     auto &entry = shared_.catalog.clusters[c];
     if (entry.state != ClusterState::packed || entry.sequence != sequence) {
@@ -71,7 +71,7 @@ ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std:
         const auto &r = shared_.catalog.index[w.slot];
         if (r.dead() || r.cluster != c || r.tag != w.tag || r.offset() != w.offset)
             continue; // deleted while we read
-        if (carryOne(c, w, *window)) {
+        if (carryOne(c, w, *window, asOld)) {
             ++shared_.counters.carriedObjects;
             shared_.counters.carriedBytes += w.payload;
             bytes += w.payload;
@@ -83,7 +83,7 @@ ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std:
 }
 
 bool
-ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &window)
+ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &window, const bool asOld)
 {
     auto &catalog = shared_.catalog;
     const char *const extent = window.at(w.offset);
@@ -111,7 +111,8 @@ ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &w
         return false;
     }
     auto &staged = catalog.staging[stage];
-    staged.heat = shared_.heatOf(Shared::usesOf(catalog.index[w.slot].heat()) / 2);
+    const auto heat = catalog.index[w.slot].heat();
+    staged.heat = asOld ? heat : shared_.heatOf(Shared::usesOf(heat) / 2);
     if (catalog.index[w.slot].parted()) {
         staged.firstPart = catalog.index[w.slot].size;
         catalog.disownParts(w.slot);

@@ -34,8 +34,9 @@ public:
 
     /// Stages objects of a held cluster whose bytes are in the read cache.
     /// \param sequence what it was when they were chosen
+    /// \param asOld whether they stay as old as they were, or begin another turn
     /// \returns bytes staged
-    uint64_t carry(ClusterNo, Sequence, const std::vector<Wanted> &);
+    uint64_t carry(ClusterNo, Sequence, const std::vector<Wanted> &, bool asOld = false);
 
     bool full() const { return evicting() >= evictingMost; } ///< no more should be evicted by way of us
     size_t held() const { return held_.size(); }
@@ -62,7 +63,7 @@ private:
         Sequence since; ///< what is packed from it has a higher one
     };
     std::vector<Held>::iterator find(ClusterNo);
-    bool carryOne(ClusterNo, const Wanted &, const Window &);
+    bool carryOne(ClusterNo, const Wanted &, const Window &, bool asOld);
     void settled(ClusterNo);
 
     Shared &shared_;

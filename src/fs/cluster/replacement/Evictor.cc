@@ -66,8 +66,12 @@ bool
 ClusterFs::Evictor::isShort() const
 {
     const auto &index = shared_.catalog.index;
-    if (index.used() + index.capacity() / 64 > index.capacity())
-        return true;
+    return index.used() + index.capacity() / 64 > index.capacity() || needsClusters();
+}
+
+bool
+ClusterFs::Evictor::needsClusters() const
+{
     // draining ones may wait for slow readers; what is leaving may wait for a
     // cluster to be packed into, so that it counts only while there are some
     const auto sure = allocator_.available();
@@ -85,6 +89,8 @@ ClusterFs::Evictor::poll()
         nextSweep_ = shared_.clock.micros() + sweepMicros;
         sweep();
     }
+    if (needsClusters())
+        merge();
     // each round frees a cluster or starts a read, so this ends
     while (isShort()) {
         const auto c = victim();
@@ -145,9 +151,6 @@ ClusterFs::Evictor::drop(const StageNo s)
 ClusterFs::ClusterNo
 ClusterFs::Evictor::victim()
 {
-    const auto emptyish = sparse();
-    if (emptyish != noCluster)
-        return emptyish;
     if (shared_.config.layout == LayoutPolicy::overwrite) {
         const auto &clusters = shared_.catalog.clusters;
         for (uint32_t i = 0; i < clusters.count(); ++i) {
@@ -161,18 +164,42 @@ ClusterFs::Evictor::victim()
     return leastValuable();
 }
 
-ClusterFs::ClusterNo
-ClusterFs::Evictor::sparse()
+/// Whether a cluster holds so little that moving all of it makes room. One that was just
+/// written may be what became of others like it: moving it again would go on for ever.
+bool
+ClusterFs::Evictor::isSparse(const ClusterNo c) const
 {
-    const auto &clusters = shared_.catalog.clusters;
-    while (!sparse_.empty()) {
+    const auto &entry = shared_.catalog.clusters[c];
+    const auto bytes = shared_.geometry.clusterBytes;
+    const bool isNew = shared_.sequence - entry.sequence < 2 * allocator_.reserve();
+    return entry.state == ClusterState::packed && !isNew && (entry.liveBytes < bytes / 4 || entry.end < bytes / 2);
+}
+
+/// moves what is left in several sparse clusters, so that it comes to lie in fewer
+void
+ClusterFs::Evictor::merge()
+{
+    const auto isOver = [this](const ClusterNo c) { return !isSparse(c) || carrier_.holds(c); };
+    sparse_.erase(std::remove_if(sparse_.begin(), sparse_.end(), isOver), sparse_.end());
+    if (sparse_.size() < 2)
+        return; // one alone takes as much room elsewhere
+    uint64_t bytes = 0;
+    while (!sparse_.empty() && !carrier_.full() && (bytes < shared_.geometry.clusterBytes || needsClusters())) {
         const auto c = sparse_.back();
+        const auto live = shared_.catalog.clusters[c].liveBytes;
+        if (!hasRoomFor(live))
+            return;
         sparse_.pop_back();
-        if (clusters[c].state == ClusterState::packed && clusters[c].liveBytes < shared_.geometry.clusterBytes / 4 &&
-                !carrier_.holds(c))
-            return c;
+        bytes += live;
+        evict(c);
     }
-    return noCluster;
+}
+
+/// whether so much may be staged without being in the way of what is stored
+bool
+ClusterFs::Evictor::hasRoomFor(const uint64_t bytes) const
+{
+    return bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
 }
 
 /// the cluster with the least that is worth keeping, of those near the tail and some others
@@ -239,7 +266,7 @@ ClusterFs::Evictor::wantedBytes(const ClusterNo c, std::vector<Carrier::Wanted> 
     uint64_t bytes = 0;
     for (auto s = catalog.clusters[c].first; s != noSlot; s = catalog.index[s].sibling) {
         const auto &r = catalog.index[s];
-        if (r.dead() || !(all || wanted(r)) || expired(s))
+        if (r.dead() || !(all ? shared_.ageOf(r.heat()) < oldest : wanted(r)) || expired(s))
             continue;
         const auto payload = catalog.payloadBytes(s);
         bytes += payload;
@@ -257,7 +284,7 @@ ClusterFs::Evictor::carryBudget() const
 {
     const auto &counters = shared_.counters;
     const auto budget = (counters.packedBytes + shared_.geometry.clusterBytes) / carryShare;
-    const auto spent = counters.carriedBytes - counters.regroupedBytes;
+    const auto spent = counters.carriedBytes - counters.regroupedBytes - counters.compactedBytes;
     return budget > spent ? budget - spent : 0;
 }
 
@@ -303,12 +330,12 @@ bool
 ClusterFs::Evictor::evict(const ClusterNo c)
 {
     const auto &entry = shared_.catalog.clusters[c];
-    const bool compact = entry.liveBytes < shared_.geometry.clusterBytes / 4;
+    const bool compact = isSparse(c);
     std::vector<Carrier::Wanted> list;
     auto bytes = wantedBytes(c, &list, compact);
     if (!compact)
         bytes = KeepNear(list, keepBest(list, bytes, carryBudget()));
-    const bool room = bytes + bytes / 4 < shared_.catalog.staging.bytesFree() / 2;
+    const bool room = hasRoomFor(bytes);
     const bool waiting = carrier_.full(); // never let room depend on packing alone
     if (list.empty() || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
         finish(c);
@@ -324,9 +351,12 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     const auto size = to - from;
     carrier_.hold(c, true);
     const auto alive = shared_.alive;
-    const auto arrived = [this, alive, c, sequence, list](const Status status) {
-        if (*alive)
-            carrier_.carry(c, sequence, status == Status::ok ? list : std::vector<Carrier::Wanted>());
+    const auto arrived = [this, alive, c, sequence, list, compact](const Status status) {
+        if (!*alive)
+            return;
+        const auto carried = carrier_.carry(c, sequence, status == Status::ok ? list : std::vector<Carrier::Wanted>(), compact);
+        if (compact)
+            shared_.counters.compactedBytes += carried;
     };
     if (cache_.find(c, sequence, from, size))
         shared_.later.push_back([arrived] { arrived(Status::ok); });
@@ -393,6 +423,6 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
             s = next;
         }
     }
-    if (entry.state == ClusterState::packed && entry.liveBytes < shared_.geometry.clusterBytes / 4 && sparse_.size() < sparseMost)
+    if (isSparse(c) && sparse_.size() < sparseMost && std::find(sparse_.begin(), sparse_.end(), c) == sparse_.end())
         sparse_.push_back(c);
 }

@@ -15,8 +15,9 @@ namespace ClusterFs {
 
 /// The free disk space daemon of Hummingbird 3.5. Forgets whole clusters;
 /// objects in them that were used lately are staged again first, within a
-/// budget. Clusters that deletes have emptied go before full ones, with all
-/// that is left in them.
+/// budget. Clusters that deletes have emptied, or that were written half empty
+/// because Config::persist ran out, go before full ones, several at once, with
+/// all that is left in them: nothing is lost by that but a write.
 class Evictor
 {
 public:
@@ -39,11 +40,14 @@ public:
 
 private:
     bool isShort() const;
+    bool needsClusters() const;
     ClusterNo victim();
     bool dropStaged();
     void dropCarried();
     void drop(StageNo);
-    ClusterNo sparse();
+    bool isSparse(ClusterNo) const;
+    void merge();
+    bool hasRoomFor(uint64_t bytes) const;
     ClusterNo leastValuable();
     uint64_t valueOf(ClusterNo) const;
     uint64_t wantedBytes(ClusterNo, std::vector<Carrier::Wanted> *, bool all) const;
