@@ -140,6 +140,7 @@ addTraffic(Lines &l, const Stats &s)
     l.count("objects evicted", c.evictedObjects);
     l.count("objects carried", c.carriedObjects);
     l.bytes("bytes carried", c.carriedBytes);
+    l.bytes("bytes merged", c.mergedBytes);
     l.count("objects expired", c.expiredObjects);
     l.number("write amplification", s.writeAmplification);
 }

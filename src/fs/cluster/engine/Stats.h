@@ -39,7 +39,7 @@ struct Counters {
     uint64_t regroupedGroups = 0; ///< staged again after a visit that took several reads
     uint64_t regroupedObjects = 0;
     uint64_t regroupedBytes = 0; ///< of those; carriedBytes counts them too
-    uint64_t compactedBytes = 0; ///< of those, what was carried because its cluster held little
+    uint64_t mergedBytes = 0; ///< of carriedBytes, what was moved since its cluster and others held little
     uint64_t expiredObjects = 0; ///< removed by a lifetime
     uint64_t corrupt = 0; ///< extents or parts whose check failed
     uint64_t readErrors = 0;

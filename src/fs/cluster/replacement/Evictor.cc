@@ -284,7 +284,7 @@ ClusterFs::Evictor::carryBudget() const
 {
     const auto &counters = shared_.counters;
     const auto budget = (counters.packedBytes + shared_.geometry.clusterBytes) / carryShare;
-    const auto spent = counters.carriedBytes - counters.regroupedBytes - counters.compactedBytes;
+    const auto spent = counters.carriedBytes - counters.regroupedBytes - counters.mergedBytes;
     return budget > spent ? budget - spent : 0;
 }
 
@@ -356,7 +356,7 @@ ClusterFs::Evictor::evict(const ClusterNo c)
             return;
         const auto carried = carrier_.carry(c, sequence, status == Status::ok ? list : std::vector<Carrier::Wanted>(), compact);
         if (compact)
-            shared_.counters.compactedBytes += carried;
+            shared_.counters.mergedBytes += carried;
     };
     if (cache_.find(c, sequence, from, size))
         shared_.later.push_back([arrived] { arrived(Status::ok); });
