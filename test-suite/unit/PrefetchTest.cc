@@ -3,6 +3,8 @@
 
 #include "PageSupport.h"
 
+#include "fs/cluster/base/Memory.h"
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -66,6 +68,27 @@ protected:
         return reads() - before;
     }
 
+    /// lets the device find out what reads cost, in microseconds, and forget what they did
+    void teach(const double request, const double byte) {
+        Buffer buffer(16384);
+        for (int i = 0; i < 8192; ++i) {
+            Io io;
+            io.op = IoOp::read;
+            io.size = i % 2 ? 4096 : 16384;
+            io.buffer = buffer.data();
+            bool done = false;
+            io.done = [&done](Status) { done = true; };
+            const auto micros = static_cast<uint64_t>(request + byte * io.size);
+            t.faulty->setDelay(micros, micros);
+            t.faulty->submit(std::move(io));
+            while (!done) {
+                t.clock.advance(micros);
+                t.faulty->poll();
+            }
+        }
+        t.faulty->setDelay(0, 0);
+    }
+
     TestStore t{64 * MB};
 };
 
@@ -98,6 +121,14 @@ TEST_F(Prefetch, neighboursAreReadInOneRequest) {
     EXPECT_EQ(open(1), 1U);
     EXPECT_EQ(fetch(1), 0U);
     EXPECT_EQ(ahead().reads, 1U);
+    EXPECT_EQ(ahead().objects, members);
+}
+
+TEST_F(Prefetch, whereBytesCostMostNeighboursComeInSeveral) {
+    ASSERT_NO_FATAL_FAILURE(prepare(false));
+    teach(1000, 0.8); // a read ends at 10,000 bytes: three objects of the page
+    EXPECT_EQ(open(1), (members + 2) / 3);
+    EXPECT_EQ(fetch(1), 0U);
     EXPECT_EQ(ahead().objects, members);
 }
 
