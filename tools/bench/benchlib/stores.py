@@ -93,7 +93,8 @@ def _other(place, disk):
     return kind(place, storage)
 
 
-MAKERS = {"clusterfs": _clusterfs, "clusterfs-middle": _clusterfs, **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
+MAKERS = {"clusterfs": _clusterfs, "clusterfs-middle": _clusterfs,
+          **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
           "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,
           "nginx": _other}
 #: those that have nothing on the disk
