@@ -14,9 +14,10 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(TREE / "tools" / "bench")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(TREE / "tools" / "bench")]
 
 from diskcases import arithmetic, data, ends, powercut, timing, toolkit  # noqa: E402
+from runner import closing  # noqa: E402
 
 MODULES = (arithmetic, timing, data, powercut, ends)
 
@@ -73,8 +74,7 @@ def main():
         context = toolkit.Context(args.programs, pathlib.Path(folder))
         verdicts = [run_one(function, context) for function in cases if not args.only or args.only in function.__name__]
     print(f"{time.monotonic() - begin:.0f} s, load {os.getloadavg()[0]:.1f}")
-    print(f"{sum(verdicts)} passed, {len(verdicts) - sum(verdicts)} failed")
-    return 0 if verdicts and all(verdicts) else 1
+    return closing(sum(verdicts), len(verdicts) - sum(verdicts))
 
 
 if __name__ == "__main__":

@@ -15,12 +15,11 @@ import sys
 import tempfile
 import time
 
-from common.runner import run_all
-
 TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE / "tools" / "bench"))
+sys.path[:0] = [str(TREE / "test-suite"), str(TREE / "tools" / "bench")]
 from benchlib.cgroup import Cgroup  # pylint: disable=wrong-import-position
 from benchlib.errors import BenchError  # pylint: disable=wrong-import-position
+from runner import Skip, run_all  # pylint: disable=wrong-import-position
 
 BENCH = TREE / "tools" / "bench" / "bench.py"
 PORT, ORIGIN_PORT = 14128, 19080
@@ -133,7 +132,7 @@ def missing_root(context):
                               env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
                               text=True, check=False)
     if "Permission denied" in done.stderr and "bench.py" not in done.stderr:
-        return  # this Python is root's own
+        raise Skip("this Python is root's own")
     assert done.returncode == 2 and "not root" in done.stderr, done.stdout + done.stderr
 
 
@@ -149,30 +148,28 @@ def port_in_use(context):
 @case
 def full_dev_shm(context):
     if not shutil.which("unshare"):
-        return
+        raise Skip("unshare is not installed")
     command = " ".join(f"'{word}'" for word in context.command("tiny", *context.options("shm")))
     done = subprocess.run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=20m tmpfs /dev/shm && {command}"],
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "/dev/shm has" in done.stderr, done.stdout + done.stderr
 
 
-def no_disk_or_limit():
-    """Why this machine gives no modelled disk, or no limit of memory, whoever asks; None where it does."""
+def need_disk_and_limit():
+    """Skips where this machine gives no modelled disk, or no limit of memory, whoever asks."""
     absent = [device for device in ("/dev/fuse", "/dev/loop-control") if not os.path.exists(device)]
     if absent:
-        return f"there is no {' and no '.join(absent)}"
+        raise Skip(f"there is no {' and no '.join(absent)}")
     try:
         with Cgroup("tests"):
-            return None
+            pass
     except BenchError as error:
-        return str(error)
+        raise Skip(str(error)) from None
 
 
 @case
 def a_whole_set(context):
-    if no_disk_or_limit():
-        print(f"      not run: {no_disk_or_limit()}")
-        return
+    need_disk_and_limit()
     done = context.bench("tiny", *context.options("tiny"), timeout=900)
     assert done.returncode == 0, done.stdout
     assert "left" in done.stdout, "no estimate of what is left"
@@ -226,8 +223,7 @@ def _check_results(out):
 
 @case
 def signals_leave_nothing(context):
-    if no_disk_or_limit():
-        return
+    need_disk_and_limit()
     for number, delay in ((signal.SIGINT, 1.0), (signal.SIGTERM, 4.0), (signal.SIGINT, 7.0)):
         process = subprocess.Popen(context.command("tiny", "--again", *context.options("signals")), text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -13,9 +13,10 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(TREE / "tools" / "bench")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(TREE / "tools" / "bench")]
 
 from paperscases import experiments, errors, polygraph, runs, toolkit, traces  # noqa: E402
+from runner import closing  # noqa: E402
 
 MODULES = (experiments, traces, errors, runs, polygraph)
 
@@ -28,7 +29,7 @@ def arguments():
 
 
 def run_one(function, programs):
-    """A verdict; what a case left behind is a failure, too."""
+    """(name, verdict, what it said); what a case left behind is a failure, too."""
     begin, verdict, said = time.monotonic(), "ok", ""
     before = toolkit.leftovers()
     base = TREE / "build" if (TREE / "build").is_dir() else None
@@ -44,7 +45,7 @@ def run_one(function, programs):
         except Exception:  # pylint: disable=broad-except -- any failure is a finding
             verdict, said = "FAIL", "\n" + traceback.format_exc()
     print(f"{verdict:5} {function.__name__} ({time.monotonic() - begin:.1f} s) {said}", flush=True)
-    return verdict
+    return function.__name__, verdict, said
 
 
 def main():
@@ -53,10 +54,9 @@ def main():
         sys.exit(f"{args.programs / 'bench-papers'} is not there: run make bench-programs, or give its folder by --programs")
     cases = [function for module in MODULES for function in toolkit.cases_of(module)
              if not args.only or args.only in function.__name__]
-    verdicts = [run_one(function, args.programs) for function in cases]
-    skipped = verdicts.count("skip")
-    print(f"{verdicts.count('ok')} passed, {verdicts.count('FAIL')} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 1 if "FAIL" in verdicts or not cases else 0
+    done = [run_one(function, args.programs) for function in cases]
+    verdicts = [verdict for _, verdict, _ in done]
+    return closing(verdicts.count("ok"), verdicts.count("FAIL"), [(name, said) for name, verdict, said in done if verdict == "skip"])
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@ says how many tests passed and failed in all."""
 
 import argparse
 import pathlib
-import re
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-VERDICT = re.compile(r"^(\d+) passed, (\d+) failed")
-GTEST_PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.")
-GTEST_FAILED = re.compile(r"^ ?(\d+) FAILED TESTS?$")
+sys.path.insert(0, str(HERE.parent))
+
+from tally import SKIPPED, VERDICT, Sum  # noqa: E402
+from runner import closing  # noqa: E402
 
 
 def arguments():
@@ -40,26 +40,23 @@ def commands(args):
 
 
 def run(name, command):
-    """(passed, failed); a script that says neither has failed."""
+    """What its tests came to; a script that says nothing of any has failed."""
     print(f"== {name}", flush=True)
-    passed, failed, said = 0, 0, False
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                text=True, errors="replace")
+    lines = []
     for line in process.stdout:
-        counts = VERDICT.match(line)
-        good, bad = GTEST_PASSED.match(line), GTEST_FAILED.match(line)
-        if counts:
-            passed, failed, said = int(counts[1]), int(counts[2]), True
-            continue  # it is added up below
-        print("   " + line.rstrip(), flush=True)
-        passed, said = (int(good[1]), True) if good else (passed, said)
-        failed, said = (int(bad[1]), True) if bad else (failed, said)
+        lines.append(line.rstrip())
+        if not VERDICT.match(lines[-1]) and not SKIPPED.match(lines[-1]):  # those come at the end, of all
+            print("   " + lines[-1], flush=True)
     status = process.wait()
-    if (status != 0 or not said) and not failed:
+    done = Sum()
+    done.add("\n".join(lines))
+    if not done.failed and (status != 0 or not done.passed + len(done.skipped)):
         print(f"   {name} ended with {status}", flush=True)
-        failed = 1
-    print(f"   {passed} of {passed + failed} passed", flush=True)
-    return passed, failed
+        done.failed = 1
+    print(f"   {done.passed} of {done.passed + done.failed + len(done.skipped)} passed", flush=True)
+    return done
 
 
 def main():
@@ -67,9 +64,9 @@ def main():
     chosen = commands(args)
     if not chosen:
         sys.exit(f"there is no test named {', '.join(args.names)}: {', '.join(path.stem for path in HERE.glob('*.py'))}")
-    counts = [run(name, command) for name, command in chosen.items()]
-    print(f"{sum(passed for passed, _ in counts)} passed, {sum(failed for _, failed in counts)} failed")
-    return 1 if any(failed for _, failed in counts) else 0
+    sums = [run(name, command) for name, command in chosen.items()]
+    return closing(sum(done.passed for done in sums), sum(done.failed for done in sums),
+                   [skip for done in sums for skip in done.skipped])
 
 
 if __name__ == "__main__":

@@ -19,9 +19,10 @@ import tempfile
 import threading
 import time
 
-from common.runner import run_all
-
 TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "test-suite"))
+from runner import run_all  # pylint: disable=wrong-import-position
+
 TRACE_HEAD = "session\tpage\tseq\tstart\turl\treferer\tstatus\tbytes\tsize_source\tkind\n"
 SMALL = ("--sites", 3, "--pages", 10)
 CASES = []

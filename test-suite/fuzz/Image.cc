@@ -130,7 +130,8 @@ checkAll(TestStore &store, const Versions &versions)
         checkObject(store, Key{object.first}, versions);
     Key key;
     ObjectInfo info;
-    for (uint64_t cursor = 0; store.engine->next(cursor, key, info);)
+    unsigned looks = ~0U;
+    for (uint64_t cursor = 0; store.engine->next(cursor, key, info, looks);)
         checkObject(store, key, versions);
 }
 

@@ -13,6 +13,10 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from runner import closing  # noqa: E402
+
 TOP = HERE.parent.parent
 KEPT = TOP / "build" / "fuzz"
 PROGRESS = re.compile(r"^#(\d+)\s.*\bcov: (\d+)", re.MULTILINE)
@@ -80,8 +84,7 @@ def main():
                 failed += 1
                 print("      " + detail.rstrip().replace("\n", "\n      "))
                 print(f"      try one input again: {args.program} --target={name} FILE", flush=True)
-    print(f"{len(names) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return closing(len(names) - failed, failed)
 
 
 if __name__ == "__main__":

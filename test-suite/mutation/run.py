@@ -11,9 +11,12 @@ import sys
 import tempfile
 import time
 
-from mutants import MUTANTS
-
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "test-suite"))
+
+from mutants import MUTANTS  # noqa: E402
+from runner import closing  # noqa: E402
+
 ENGINE = pathlib.Path("src/fs/cluster")
 #: what a copy can do without
 LEFT_OUT = shutil.ignore_patterns(".git", "build", "*-asan*", "clusterfs_fuzz-*", "clusterfs_asan-*", "unit_tests*", "__pycache__")
@@ -78,8 +81,7 @@ def main():
             survived += found is None
             print(f"{'FAIL' if found is None else 'ok':5} {mutant.name} ({time.monotonic() - begin:.0f} s): "
                   f"{found or f'not noticed in {args.worlds} worlds'}", flush=True)
-    print(f"{len(chosen) - survived} passed, {survived} failed")
-    return 1 if survived or not chosen else 0
+    return closing(len(chosen) - survived, survived)
 
 
 if __name__ == "__main__":

@@ -55,14 +55,14 @@ Simulate::World::promise()
     promises_.push_back({clock_.micros(), config_.persist, config_.deleteTime});
 }
 
-/// \returns microseconds: the longest that the run which ended promised from then on
+/// \returns microseconds: the longest that this run has promised from then on
 uint64_t
 Simulate::World::windowOf(const uint64_t since, uint32_t Promise::*const seconds) const
 {
     uint32_t longest = 0;
-    for (size_t i = 0; i < ended_.size(); ++i) {
-        if (i + 1 == ended_.size() || ended_[i + 1].since > since)
-            longest = std::max(longest, ended_[i].*seconds);
+    for (size_t i = 0; i < promises_.size(); ++i) {
+        if (i + 1 == promises_.size() || promises_[i + 1].since > since)
+            longest = std::max(longest, promises_[i].*seconds);
     }
     return uint64_t(longest) * 1000000;
 }
@@ -81,6 +81,32 @@ Simulate::World::reconfigure()
     }
     promise();
     ++tally_.reconfigured;
+}
+
+/// From now on no write succeeds, or each does. A device that takes writes again is tried
+/// each ten seconds when the engine had given up.
+void
+Simulate::World::changeOutage()
+{
+    constexpr uint64_t triesMicros = 10000000;
+    outage_ = !outage_;
+    troubled_ = true;
+    device_->heal();
+    if (outage_) {
+        device_->setRate(IoOp::write, Fault::error, 1);
+        device_->setRate(IoOp::flush, Fault::error, 1);
+        ++tally_.outages;
+    }
+    troubleEnds_ = clock_.micros() + triesMicros;
+    say(outage_ ? "no write succeeds" : "writes succeed again");
+}
+
+/// somebody sets the clock of the machine, by up to a day
+void
+Simulate::World::stepClock()
+{
+    clock_.stepWall(static_cast<int64_t>(below(2 * 86400)) - 86400);
+    ++tally_.clockSteps;
 }
 
 /// the device has become larger: the engine goes on with what it was formatted for

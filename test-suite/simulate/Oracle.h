@@ -24,6 +24,11 @@ struct Version {
     uint64_t finished = 0; ///< when it was complete, microseconds; 0 = never
     bool lost = false; ///< a start did not find it: a crash or a replacement took it
     uint64_t removed = 0; ///< when it was deleted or replaced, microseconds; 0 = not
+    bool mayBeLost = false; ///< a crash came too early for it, and nobody has looked since
+    bool mayBeBack = false; ///< a crash came too early for its removal, and nobody has looked since
+    uint64_t writes = 0; ///< to the device, since it was formatted, when it was complete
+    std::vector<ClusterFs::ObjectInfo> infos; ///< all that it ever had
+    bool infoKnown = true; ///< it must have the last of these; else, one of them
 };
 
 /// eight bytes of a version: a function of both, so that bytes of another
@@ -107,11 +112,11 @@ public:
     }
     std::vector<Version> &of(const uint64_t object) { return versions_[object]; }
 
-    /// the version that a lookup must give, or nil
+    /// the version that a lookup must give, if it gives any, or nil
     Version *current(const uint64_t object) {
         auto &list = versions_[object];
         for (auto v = list.rbegin(); v != list.rend(); ++v) {
-            if (v->finished && !v->removed)
+            if (v->finished && !v->removed && !v->lost)
                 return &*v;
         }
         return nullptr;
@@ -126,14 +131,19 @@ public:
         }
     }
 
-    /// the object was deleted or replaced
+    /// the object was deleted or replaced, whatever of it there was
     void remove(const uint64_t object, const uint64_t now) {
         for (auto &v: versions_[object]) {
-            if (v.finished && !v.removed)
+            if (v.finished && (!v.removed || v.mayBeBack))
                 v.removed = now;
+            v.mayBeBack = false;
         }
     }
 
+    /// The store was made anew. Numbers go on, so that no bytes of the former one pass.
+    void forget() { versions_.clear(); }
+
+    std::map<uint64_t, std::vector<Version>> &all() { return versions_; }
     const std::map<uint64_t, std::vector<Version>> &all() const { return versions_; }
 
     static ClusterFs::Key KeyOf(const uint64_t object) {

@@ -26,6 +26,34 @@ Simulate::World::use()
         step();
 }
 
+/// what goes on while the index is being loaded
+void
+Simulate::World::startStep()
+{
+    const auto what = below(100);
+    if (what < 20)
+        beginStore();
+    else if (what < 40)
+        continueStore();
+    else if (what < 60)
+        beginRead();
+    else if (what < 70)
+        continueRead();
+    else if (what < 80) {
+        removeOne();
+        ++tally_.startRemoves;
+    } else if (what < 84)
+        replaceHead();
+    else if (what < 86)
+        updateInfo();
+    else if (what < 88)
+        engine_->requestCheckpoint();
+    else
+        pass(below(30000));
+    turn();
+    device_->wait(1);
+}
+
 void
 Simulate::World::step()
 {
@@ -56,6 +84,14 @@ Simulate::World::step()
         reconfigure();
     if (below(50) == 0)
         controlGroups();
+    if (below(50) == 0)
+        updateInfo();
+    if (below(200) == 0)
+        listAll();
+    if (below(400) == 0)
+        stepClock();
+    if (outages_ && below(outage_ ? 60 : 300) == 0)
+        changeOutage();
     turn();
 }
 
@@ -131,6 +167,31 @@ Simulate::World::controlGroups()
     }
 }
 
+/// times that the index keeps to the second, and flags
+ClusterFs::ObjectInfo
+Simulate::World::someInfo()
+{
+    ObjectInfo info;
+    info.timestamp = clock_.wallSeconds();
+    info.expires = chance(10) ? -1 : info.timestamp + static_cast<int64_t>(below(10000));
+    info.lastModified = chance(10) ? -1 : info.timestamp - static_cast<int64_t>(below(1000000));
+    info.flags = static_cast<uint8_t>(below(flagsOfCaller + 1));
+    return info;
+}
+
+/// an object is there, and takes the place of the version before
+void
+Simulate::World::complete(const uint64_t object, const uint64_t number)
+{
+    oracle_.finish(object, number, clock_.micros());
+    say("object " + std::to_string(object) + ", version " + std::to_string(number) + " is stored");
+    for (auto &v: oracle_.of(object)) {
+        if (v.number == number)
+            v.writes = deviceWrites();
+    }
+    settle(object);
+}
+
 void
 Simulate::World::beginStore()
 {
@@ -143,10 +204,7 @@ Simulate::World::beginStore()
     w.known = chance(60);
     Version plan;
     plan.size = someSize();
-    ObjectInfo info;
-    info.timestamp = clock_.wallSeconds();
-    info.expires = info.timestamp + static_cast<int64_t>(below(10000));
-    info.lastModified = info.timestamp - static_cast<int64_t>(below(1000000));
+    const auto info = someInfo();
     w.writer = engine_->create(Oracle::KeyOf(object), info, w.known ? static_cast<int64_t>(plan.size) : -1);
     if (!w.writer)
         return;
@@ -154,6 +212,7 @@ Simulate::World::beginStore()
     v.size = plan.size;
     v.headSize = 0;
     v.bodyVersion = v.number;
+    v.infos = {info};
     w.version = v;
     writing_.push_back(std::move(w));
     ++tally_.stores;
@@ -188,9 +247,9 @@ Simulate::World::continueStore()
     if (!failed && w.writer->size() < w.version.size)
         return;
     if (!failed && w.writer->finish() == Status::ok) {
-        oracle_.finish(w.object, w.version.number, clock_.micros());
+        complete(w.object, w.version.number);
         ObjectInfo info;
-        if (honest_ && !config_.fileLifetime && !engine_->find(Oracle::KeyOf(w.object), info))
+        if (!lifetimes_ && !engine_->find(Oracle::KeyOf(w.object), info) && engine_->state() != EngineState::offline)
             broken("a stored object is not found");
     }
     writing_.erase(writing_.begin() + static_cast<std::ptrdiff_t>(which));
@@ -209,15 +268,24 @@ Simulate::World::readObject(const uint64_t object, const bool slowly)
     note(object);
     ++tally_.reads;
     ObjectInfo info;
-    if (!engine_->find(Oracle::KeyOf(object), info))
+    const auto found = engine_->find(Oracle::KeyOf(object), info);
+    const auto starting = engine_->state() == EngineState::recovering;
+    if (!settled(object)) { // a start has to tell yet which version it is
+        if (found)
+            tally_.startHits += verifyOne(object, oracle_.of(object)) && starting;
         return;
+    }
     const auto v = oracle_.current(object);
-    if (!v && honest_)
-        broken("object " + std::to_string(object) + " is found, but was deleted or never stored");
-    if (!v)
+    if (!found) {
+        if (v && mustBeKept(*v))
+            broken("object " + std::to_string(object) + ", version " + std::to_string(v->number) + ", is lost while the engine runs, which says that " +
+                   std::to_string(engine_->stats().counters.evictedObjects) + " were evicted and " +
+                   std::to_string(engine_->stats().counters.corrupt) + " extents corrupt");
         return;
-    if (info.size != v->size && honest_)
-        broken("object " + std::to_string(object) + " has the wrong size or version");
+    }
+    if (!v)
+        broken("object " + std::to_string(object) + " is found, but was deleted or never stored");
+    checkInfo(object, *v, info);
     engine_->touch(Oracle::KeyOf(object));
     ++tally_.hits;
     if (reading_.size() < 10 && slowly) {
@@ -243,14 +311,8 @@ Simulate::World::readWhole(const uint64_t object, const Version &v)
             broken("object " + std::to_string(object) + " can't be read on an honest disk");
         return;
     }
-    if (matches(v, 0, bytes.data(), bytes.size()) && bytes.size() == v.size)
-        return;
-    // a disk that loses writes may keep an older version in sight, but no other bytes
-    for (const auto &other: oracle_.of(object)) {
-        if (!honest_ && other.size == bytes.size() && matches(other, 0, bytes.data(), bytes.size()))
-            return;
-    }
-    broken("object " + std::to_string(object) + " has wrong bytes");
+    if (bytes.size() != v.size || !matches(v, 0, bytes.data(), bytes.size()))
+        broken("object " + std::to_string(object) + " has wrong bytes");
 }
 
 void
@@ -262,11 +324,12 @@ Simulate::World::continueRead()
     auto &r = reading_[which];
     char piece[4096];
     if (chance(20))
-        r.offset = below(r.version.size + 1);
+        r.offset = below(r.reader->size() + 1);
     auto n = r.reader->copy(r.offset, piece, sizeof(piece));
     if (n < 0) {
         bool done = false;
         auto status = Status::busy;
+        const auto begin = clock_.micros();
         r.reader->fetch(r.offset, [&](const Status s) {
             done = true;
             status = s;
@@ -281,9 +344,10 @@ Simulate::World::continueRead()
         }
         if (status != Status::ok && honest_)
             broken("an open object can't be read on an honest disk");
+        checkWait(clock_.micros() - begin);
     }
     // a reader keeps the version that it opened, whatever happens to the object
-    if (n > 0 && honest_ && !matches(r.version, r.offset, piece, static_cast<size_t>(n)))
+    if (n > 0 && !matches(r.version, r.offset, piece, static_cast<size_t>(n)))
         broken("wrong bytes of an object that is open");
     if (n > 0)
         r.offset += static_cast<uint64_t>(n);
@@ -297,7 +361,9 @@ Simulate::World::removeOne()
     const auto object = someObject();
     engine_->remove(Oracle::KeyOf(object));
     oracle_.remove(object, clock_.micros());
+    settle(object);
     ++tally_.removes;
+    say("object " + std::to_string(object) + " is deleted");
     ObjectInfo info;
     if (engine_->find(Oracle::KeyOf(object), info))
         broken("a deleted object is found");
@@ -309,7 +375,7 @@ Simulate::World::replaceHead()
     const auto object = someObject();
     const auto v = oracle_.current(object);
     ObjectInfo info;
-    if (!v || !engine_->find(Oracle::KeyOf(object), info) || info.size != v->size)
+    if (!v || !settled(object) || !engine_->find(Oracle::KeyOf(object), info) || info.size != v->size)
         return;
     const auto old = *v;
     const auto oldHead = below(std::min<uint64_t>(old.size, 2000) + 1);
@@ -320,15 +386,66 @@ Simulate::World::replaceHead()
     std::string head(fresh.headSize, '\0');
     fill(fresh, 0, &head[0], head.size());
     const auto number = fresh.number;
-    info.timestamp = clock_.wallSeconds();
+    info = someInfo();
+    fresh.infos = {info};
     const auto done = std::make_shared<bool>(false);
     engine_->replaceHead(Oracle::KeyOf(object), static_cast<uint32_t>(oldHead), head, info, [this, object, number, done](const Status s) {
         *done = true;
         if (s != Status::ok)
             return;
         ++tally_.headUpdates;
-        oracle_.finish(object, number, clock_.micros());
+        complete(object, number);
     });
     if (!await([&] { return *done; }) && !hangs_)
         broken("a head update is never answered");
+}
+
+/// a revalidation that brought other times only
+void
+Simulate::World::updateInfo()
+{
+    const auto object = someObject();
+    const auto v = oracle_.current(object);
+    ObjectInfo info;
+    if (!v || !settled(object) || !engine_->find(Oracle::KeyOf(object), info))
+        return;
+    v->infos.push_back(someInfo());
+    engine_->updateInfo(Oracle::KeyOf(object), v->infos.back());
+    ++tally_.infoUpdates;
+    if (!engine_->find(Oracle::KeyOf(object), info))
+        broken("an object is gone after an update of its times");
+    checkInfo(object, *v, info);
+}
+
+/// Walks the store. What it tells of must be there, once; whatever this run has stored must be among it.
+void
+Simulate::World::listAll()
+{
+    if (!listing_)
+        return;
+    std::map<std::string, uint64_t> objects;
+    for (uint64_t object = 0; object < objects_; ++object)
+        objects[Oracle::KeyOf(object).hex()] = object;
+    std::set<uint64_t> listed;
+    uint64_t cursor = 0;
+    Key key;
+    ObjectInfo info;
+    for (unsigned looks = ~0U; engine_->next(cursor, key, info, looks);) {
+        const auto known = objects.find(key.hex());
+        if (known == objects.end())
+            broken("a key is listed that nothing was ever stored under");
+        if (!listed.insert(known->second).second)
+            broken("object " + std::to_string(known->second) + " is listed twice");
+        const auto v = oracle_.current(known->second);
+        if (settled(known->second) && !v)
+            broken("object " + std::to_string(known->second) + " is listed, but was deleted or never stored");
+        if (settled(known->second))
+            checkInfo(known->second, *v, info);
+        ++tally_.listed;
+    }
+    for (uint64_t object = 0; object < objects_; ++object) {
+        const auto v = oracle_.current(object);
+        if (v && v->finished >= startBegan_ && engine_->find(Oracle::KeyOf(object), info) && !listed.count(object))
+            broken("object " + std::to_string(object) + " was stored in this run and is not listed");
+    }
 }

@@ -9,8 +9,6 @@ using namespace ClusterFs;
 
 namespace Simulate {
 namespace {
-/// what the promises allow beyond their windows: requests take time, too
-constexpr uint64_t slackMicros = 3000000;
 constexpr unsigned hungTurns = 500; ///< to wait for what may never come
 constexpr uint64_t stopSlackMicros = 100000; ///< of a stop, which waits in steps
 } // namespace
@@ -23,6 +21,7 @@ Simulate::World::World(const Plan &plan):
     honest_ = chance(50);
     hangs_ = !honest_ && chance(20);
     lifetimes_ = chance(15);
+    outages_ = honest_ && chance(20);
     objects_ = 20 + below(300);
     static const uint32_t sizes[] = {16, 32, 64, 128};
     config_.clusterKb = sizes[below(4)];
@@ -47,17 +46,26 @@ Simulate::World::say(const std::string &text) const
         std::cout << clock_.micros() / 1000 << " ms: " << text << "\n";
 }
 
+/// another life of the store begins: nothing of the former one counts
+void
+Simulate::World::beginLife()
+{
+    formatted_ = media_->size();
+    everEvicted_ = lifetimes_;
+    everTorn_ = false;
+    afterCut_ = false;
+    writesBefore_ = 0;
+    before_ = last_ = begun_ = next_ = Work();
+}
+
 void
 Simulate::World::format()
 {
     std::string error;
     if (Engine::Format(*media_, config_, random_(), error) != Status::ok)
         broken("format: " + error);
-    oracle_ = Oracle();
-    formatted_ = media_->size();
-    everEvicted_ = lifetimes_;
-    afterClean_ = false;
-    before_ = last_ = begun_ = next_ = Work();
+    oracle_.forget();
+    beginLife();
 }
 
 void
@@ -69,6 +77,8 @@ Simulate::World::start()
         grow();
     if (chance(50))
         chooseOptions();
+    if (chance(2))
+        formatWithFaults();
     open(false);
     if (!engine_ && hangs_)
         open(true);
@@ -77,15 +87,79 @@ Simulate::World::start()
         ++tally_.reformats;
         return start();
     }
-    ended_.swap(promises_);
+    settled_.clear();
     promises_.clear();
     promise();
     checkpoints_ = 0;
     next_ = last_;
-    const bool recovered = await([this] { return engine_->state() != EngineState::recovering; });
-    if (!recovered && !hangs_)
-        broken("recovery does not end");
-    if (honest_)
+    startBegan_ = clock_.micros();
+    startEnded_ = troubleEnds_ = 0;
+    outage_ = troubled_ = false;
+    listing_ = config_.list;
+}
+
+/// The store is made anew, over what is there, on a disk as it is in this world. An honest
+/// one must take it; in what is left otherwise, nothing of the former store may be found.
+void
+Simulate::World::formatWithFaults()
+{
+    device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
+    setFaults();
+    if (hangs_)
+        device_->heal();
+    std::string error;
+    const auto status = Engine::Format(*device_, config_, random_(), error);
+    device_.reset();
+    if (status == Status::ok)
+        oracle_.forget();
+    if (status != Status::ok && honest_)
+        broken("format: " + error);
+    say(std::string("formatted: ") + statusText(status));
+    beginLife();
+    ++tally_.reformats;
+}
+
+/// Lets the start go on, while somebody uses the store or not.
+/// \returns false when the run is to end before the start does
+bool
+Simulate::World::startUp()
+{
+    const bool quiet = chance(30);
+    if (quiet) {
+        if (!await([this] { return engine_->state() != EngineState::recovering; }) && !hangs_)
+            broken("recovery does not end");
+    } else {
+        ++tally_.busyStarts;
+        if (chance(50)) {
+            requestMost_ = 20000 + below(200000);
+            device_->setDelay(10000, requestMost_);
+        }
+        const auto ends = chance(30) ? below(100) : ~uint64_t(0);
+        const unsigned most = hangs_ ? hungTurns : turnsMost;
+        for (unsigned i = 0; engine_->state() == EngineState::recovering; ++i) {
+            if (i == 1000) // a scan would take minutes
+                setDelay();
+            if (i >= ends) {
+                ++tally_.endedStarts;
+                return false;
+            }
+            if (i >= most && !hangs_)
+                broken("recovery does not end");
+            if (i >= most)
+                break;
+            startStep();
+        }
+        setDelay();
+    }
+    noteStarted(quiet);
+    return true;
+}
+
+void
+Simulate::World::noteStarted(const bool quiet)
+{
+    startEnded_ = clock_.micros();
+    if (honest_ && quiet)
         checkReads();
     scanned_ = engine_->stats().recovery.scanned;
     tally_.scans += scanned_;
@@ -93,12 +167,19 @@ Simulate::World::start()
         broken("an honest disk lost its checkpoint");
 }
 
+void
+Simulate::World::setDelay()
+{
+    requestMost_ = 1000 + below(20000);
+    device_->setDelay(50 + below(500), requestMost_);
+}
+
 /// \param wellNow without faults; must succeed
 void
 Simulate::World::open(const bool wellNow)
 {
     device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
-    device_->setDelay(50 + below(500), 1000 + below(20000));
+    setDelay();
     device_->setShuffle(chance(70));
     if (!wellNow)
         setFaults();
@@ -121,10 +202,10 @@ Simulate::World::stop()
 {
     writing_.clear();
     reading_.clear();
-    afterClean_ = afterCut_ = false;
     const auto how = below(3);
+    bool clean = false;
     if (how == 0) {
-        stopInOrder();
+        clean = stopInOrder();
     } else if (how == 1) {
         ++tally_.kills;
     } else {
@@ -132,25 +213,26 @@ Simulate::World::stop()
         afterCut_ = true;
         ++tally_.cuts;
     }
-    crashed_ = clock_.micros();
+    judgeEnd(clean && honest_);
     countRun();
     say(how == 0 ? "closed" : how == 1 ? "killed" : "power cut");
     engine_.reset();
     device_.reset();
 }
 
-void
+/// \returns whether the engine says that nothing is lost
+bool
 Simulate::World::stopInOrder()
 {
     const unsigned milliseconds = hangs_ ? 20000 : 600000;
     const auto before = clock_.micros();
     const auto status = engine_->close(milliseconds);
-    if (honest_ && status != Status::ok)
+    if (honest_ && !troubled_ && status != Status::ok)
         broken(std::string("close: ") + statusText(status));
     if (clock_.micros() - before > milliseconds * uint64_t(1000) + stopSlackMicros)
         broken("a stop took " + std::to_string((clock_.micros() - before) / 1000) + " ms");
-    afterClean_ = status == Status::ok;
     ++tally_.closes;
+    return status == Status::ok;
 }
 
 void
@@ -158,9 +240,12 @@ Simulate::World::countRun()
 {
     observe();
     before_ = last_;
+    writesBefore_ += device_->requests(IoOp::write);
+    tally_.readOnly += engine_->state() == EngineState::readOnly;
     const auto stats = engine_->stats();
     const auto &counters = stats.counters;
     everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
+    everTorn_ = everTorn_ || counters.corrupt;
     tally_.evictions += counters.evictedObjects;
     tally_.groupReads += stats.groupReads;
     tally_.regrouped += counters.regroupedGroups;
@@ -179,86 +264,11 @@ Simulate::World::run()
 {
     for (unsigned cycle = 0; cycle < plan_.cycles; ++cycle) {
         start();
-        if (cycle)
+        if (startUp()) {
             verifyAll();
-        use();
-        stop();
-    }
-}
-
-/// after a start: what is there must be a version that may be there
-void
-Simulate::World::verifyAll()
-{
-    const auto counters = engine_->stats().counters; // a start may make room at once
-    everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
-    for (const auto &object: oracle_.all()) {
-        auto &versions = oracle_.of(object.first);
-        if (!verifyOne(object.first, versions))
-            checkDurable(versions, object.first);
-    }
-}
-
-bool
-Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions)
-{
-    ObjectInfo info;
-    const auto key = Oracle::KeyOf(object);
-    if (!engine_->find(key, info))
-        return false;
-    const auto reader = engine_->read(key);
-    if (!reader)
-        broken("object " + std::to_string(object) + " is found but can't be opened");
-    std::string bytes;
-    if (!fetchAll(*reader, bytes)) {
-        // a cut may leave half of a cluster, which stays until it is written over
-        bool torn = afterCut_;
-        for (const auto &v: versions)
-            torn = torn || v.lost;
-        if (honest_ && !torn)
-            broken("object " + std::to_string(object) + " can't be read on an honest disk");
-        return false;
-    }
-    if (bytes.size() != info.size)
-        broken("object " + std::to_string(object) + " has " + std::to_string(bytes.size()) + " bytes, promised " + std::to_string(info.size));
-    // versions may have equal bytes, above all when they have none: take the
-    // one that may be there
-    Version *is = nullptr;
-    for (auto &v: versions) {
-        const bool same = v.finished && v.size == bytes.size() && matches(v, 0, bytes.data(), bytes.size());
-        if (same && (!is || !v.removed || (is->removed && v.removed > is->removed)))
-            is = &v;
-    }
-    if (is) {
-        const auto window = windowOf(is->removed, &Promise::deleteTime) + slackMicros;
-        const bool late = is->removed && (afterClean_ || is->removed + window < crashed_);
-        if (late && honest_)
-            broken("object " + std::to_string(object) + ", version " + std::to_string(is->number) +
-                   " came back after it was deleted or replaced at " + std::to_string(is->removed / 1000) + " ms");
-        // from here on this is the object's version
-        for (auto &other: versions) {
-            if (&other == is)
-                other.removed = 0, other.lost = false;
-            else if (!other.removed)
-                other.removed = clock_.micros();
+            use();
         }
-        return true;
-    }
-    broken("object " + std::to_string(object) + " has bytes that were never stored under its key");
-}
-
-/// an object that was complete long enough must have survived, unless room was made
-void
-Simulate::World::checkDurable(std::vector<Version> &versions, const uint64_t object)
-{
-    for (auto &v: versions) {
-        if (!v.finished || v.removed || v.lost)
-            continue;
-        v.lost = true;
-        const auto window = windowOf(v.finished, &Promise::persist) + slackMicros;
-        if (honest_ && !everEvicted_ && (afterClean_ || v.finished + window < crashed_))
-            broken("object " + std::to_string(object) + ", version " + std::to_string(v.number) + " completed at " +
-                   std::to_string(v.finished / 1000) + " ms is lost");
+        stop();
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <random>
+#include <set>
 
 namespace Simulate {
 
@@ -42,12 +43,23 @@ struct Tally {
     uint64_t grown = 0; ///< devices that became larger
     uint64_t shrunk = 0; ///< starts on a smaller device, all refused
     uint64_t reconfigured = 0; ///< while the engine ran
+    uint64_t busyStarts = 0; ///< that somebody used the store in
+    uint64_t endedStarts = 0; ///< that a stop, a kill or a power cut came in
+    uint64_t startHits = 0; ///< of which were hits, before the whole index was known
+    uint64_t startRemoves = 0;
+    uint64_t infoUpdates = 0;
+    uint64_t listed = 0; ///< objects that next() told of
+    uint64_t outages = 0; ///< times that no write succeeded
+    uint64_t readOnly = 0; ///< runs that ended without storing any more
+    uint64_t clockSteps = 0;
+    uint64_t waits = 0; ///< for reads that nothing but housekeeping could hold up
 };
 
 /// A history that its seed determines. Half of the worlds have an honest disk,
-/// on which every promise is checked; in the others the disk lies and fails, or leaves
-/// requests unanswered, and two promises are left: never wrong bytes, and a stop ends
-/// in time.
+/// on which every promise is checked; of these, some have times in which no write succeeds.
+/// In the others the disk lies and fails, or leaves requests unanswered, and these promises
+/// are left: never wrong bytes, no other version than the one that is known to be there
+/// since the last start, and a stop ends in time.
 class World
 {
 public:
@@ -82,25 +94,41 @@ private:
         uint64_t journalBlocks = 0;
     };
 
+    void beginLife();
     void format();
     void start();
+    bool startUp();
+    void startStep();
+    void noteStarted(bool quiet);
+    void formatWithFaults();
     void open(bool wellNow);
     void stop();
-    void stopInOrder();
+    bool stopInOrder();
     void countRun();
     void use();
     void step();
     void verifyAll();
     bool verifyOne(uint64_t object, std::vector<Version> &);
+    Version *identify(uint64_t object, std::vector<Version> &, const std::string &bytes, const ClusterFs::ObjectInfo &);
     void checkDurable(std::vector<Version> &, uint64_t object);
+    void judgeEnd(bool clean);
+    bool mustBeKept(const Version &) const;
+    void checkWait(uint64_t micros);
+    void checkInfo(uint64_t object, const Version &, const ClusterFs::ObjectInfo &) const;
+    uint64_t deviceWrites() const;
+    void settle(uint64_t object);
+    bool settled(uint64_t object) const { return settled_.count(object); }
 
     uint64_t smallestDevice() const;
     void chooseOptions();
     void promise();
     uint64_t windowOf(uint64_t since, uint32_t Promise::*) const;
+    void changeOutage();
+    void stepClock();
     void reconfigure();
     void grow();
     void refuseSmaller();
+    void setDelay();
     void setFaults();
     void turn();
     void observe();
@@ -116,6 +144,10 @@ private:
     void continueRead();
     void removeOne();
     void replaceHead();
+    void updateInfo();
+    void complete(uint64_t object, uint64_t number);
+    void listAll();
+    ClusterFs::ObjectInfo someInfo();
     void pass(uint64_t micros);
     void readWhole(uint64_t object, const Version &);
     /// \returns the bytes, or false when the device kept them
@@ -142,19 +174,27 @@ private:
     bool honest_ = true;
     bool hangs_ = false; ///< not honest in that some requests are never answered
     bool lifetimes_ = false; ///< objects expire
+    bool outages_ = false; ///< there are times in which no write succeeds
     uint64_t formatted_ = 0; ///< bytes of the device then
     uint64_t objects_ = 0; ///< different keys
     std::vector<Promise> promises_; ///< of this run, in order
-    std::vector<Promise> ended_; ///< of the run before
+    std::set<uint64_t> settled_; ///< objects of which it is known in this run whether, and as which version, they are there
     Work before_; ///< in the runs before
     Work last_; ///< when it was looked at last
     Work begun_; ///< no later than when the newest checkpoint was begun
     Work next_; ///< no later than when the next one will be
     uint64_t checkpoints_ = 0; ///< in this run
-    uint64_t crashed_ = 0; ///< when the last run ended
-    bool afterClean_ = false;
-    bool afterCut_ = false;
-    bool everEvicted_ = false; ///< then a missing object proves nothing
+    uint64_t writesBefore_ = 0; ///< to the device in the runs before, since formatting
+    uint64_t startBegan_ = 0; ///< of this run, Clock::micros()
+    uint64_t startEnded_ = 0; ///< 0: it has not
+    uint64_t troubleEnds_ = 0; ///< until then, nothing of this run had to become durable
+    uint64_t requestMost_ = 0; ///< microseconds that a request of the device takes
+    bool outage_ = false; ///< no write succeeds now
+    bool troubled_ = false; ///< in this run there was an outage
+    bool listing_ = false; ///< this run keeps the keys
+    bool afterCut_ = false; ///< the power was cut since a start was looked at last
+    bool everEvicted_ = false; ///< then a missing object proves something only when it is new
+    bool everTorn_ = false; ///< damaged extents were met
     bool scanned_ = false; ///< then deleted objects may be back, marked as doubtful
     Tally tally_;
 };

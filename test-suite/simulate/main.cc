@@ -62,7 +62,11 @@ print(const Simulate::Tally &t)
               << t.groupReads << " group reads, " << t.regrouped << " groups regrouped, " << t.faults << " faults, "
               << t.closes << " clean stops, " << t.kills << " kills, " << t.cuts << " power cuts, "
               << t.scans << " scans, " << t.reformats << " reformats, " << t.hangs << " hung requests, "
-              << t.grown << " larger devices, " << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options\n";
+              << t.grown << " larger devices, " << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options, "
+              << t.busyStarts << " starts in use, " << t.endedStarts << " of them ended, " << t.startHits << " hits and "
+              << t.startRemoves << " deletes in them, " << t.infoUpdates << " updates of times, " << t.listed << " objects listed, "
+              << t.clockSteps << " steps of the clock, " << t.waits << " reads timed, " << t.outages << " times without writes, "
+              << t.readOnly << " runs that became read-only\n";
 }
 
 void
@@ -86,6 +90,16 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.grown += t.grown;
     sum.shrunk += t.shrunk;
     sum.reconfigured += t.reconfigured;
+    sum.busyStarts += t.busyStarts;
+    sum.endedStarts += t.endedStarts;
+    sum.startHits += t.startHits;
+    sum.startRemoves += t.startRemoves;
+    sum.infoUpdates += t.infoUpdates;
+    sum.listed += t.listed;
+    sum.outages += t.outages;
+    sum.readOnly += t.readOnly;
+    sum.clockSteps += t.clockSteps;
+    sum.waits += t.waits;
 }
 
 /// \returns whether all went well

@@ -58,8 +58,11 @@ def rotate_under_load(t):
     load.stop().join()
     for url in urls:
         t.hit(squid, url)
+    if t.store == "clusterfs":
+        squid.wait_packed()
     squid.kill().start()
-    assert t.survivors(squid, urls) is not None
+    kept = t.survivors(squid, urls)
+    assert t.store != "clusterfs" or len(kept) == len(urls), f"{len(kept)} of {len(urls)} are left"
 
 
 def _inode(path):
@@ -90,7 +93,7 @@ def shutdown_with_clients(t):
 @case()
 def interrupt_twice(t):
     """A second SIGTERM while shutting down ends Squid at once; nothing is wrong after that."""
-    t.allow("dying from an unhandled exception")
+    t.allow("FATAL: dying from an unhandled exception: .*")
     squid = t.running()
     urls = some(t)
     t.fetch_all(squid, urls)
@@ -184,7 +187,7 @@ def cache_dirs_by_reconfigure(t):
     urls = some(t)
     t.fetch_all(squid, urls)
     both = (t.cache_dir(), t.cache_dir(64, name="second"))
-    other = t.squid(both[1], folder="other").create()
+    t.squid(both[1], folder="other").create()
     for lines in (both, both[:1], both[1:]):
         squid.configure(*lines)
         mark = squid.cache_log.mark()
@@ -197,21 +200,13 @@ def cache_dirs_by_reconfigure(t):
     squid.restart()
     t.fetch_all(squid, urls)
     assert t.origin.total() <= 2 * len(urls)
-    assert other.process is None
 
 
 @case(only="clusterfs")
 def same_cache_dir_twice(t):
-    """A line that stands twice is one cache_dir, or refused; never two on one image."""
+    """A line that stands twice is refused: never two on one image."""
     line = t.cache_dir()
     squid = t.squid(line, line)
     done = squid.command("-k", "parse")
-    if done.returncode == 0:
-        squid.create().start()
-        urls = some(t)
-        t.fetch_all(squid, urls)
-        squid.restart()
-        for url in urls:
-            t.hit(squid, url)
-    else:
-        assert str(stores.place("clusterfs", t.dir)) in done.stdout, done.stdout
+    assert done.returncode != 0, done.stdout
+    assert str(stores.place("clusterfs", t.dir)) in done.stdout, done.stdout

@@ -62,7 +62,6 @@ def packed_objects_survive(t):
 @case(only=("clusterfs", "ufs"))
 def killed_worker_comes_back(t):
     """The master starts a new worker, which serves what the old one had packed."""
-    t.allow("exited due to signal 9")
     squid = t.running(megabytes=256, options=t.by_store("", clusterfs=LIVELY))
     urls = mixture(t, "object", 60)
     t.fetch_all(squid, urls)
@@ -179,7 +178,6 @@ def old_image_pieces(t):
 @case(only="clusterfs")
 def truncated_image(t):
     """An image that lost its end: Squid runs and serves, with or without it."""
-    t.allow("clusterfs")
     squid = t.running(megabytes=64, options=LIVELY)
     urls = mixture(t, "object", 60)
     t.fetch_all(squid, urls)

@@ -4,6 +4,7 @@
 import os
 
 from testlib.client import finish_all
+from testlib.processes import give_to_squid, wait_for
 from testlib.stores import LIVELY, cache_dir
 from testlib.suite import case
 
@@ -61,7 +62,6 @@ def part_of_a_block_device(t):
 @case(only=("clusterfs",), quick=True)
 def missing_at_start(t):
     """No device: one message that names it; everything is served from the origin."""
-    t.allow("clusterfs")
     for number, path in enumerate((t.dir / "nothing-here.img", "/dev/clusterfs-none", t.dir / "no" / "folder.img")):
         squid = t.squid(cache_dir("clusterfs", path, 64), folder=f"squid{number}").start(wait=False)
         squid.wait_ready()
@@ -90,7 +90,6 @@ def serves_without_cache(t, squid, urls):
 @case(only="clusterfs", quick=True)
 def file_shrinks_under_squid(t):
     """The image is cut while Squid uses it: reads fail, Squid goes on."""
-    t.allow("clusterfs")
     squid = t.running(megabytes=64, options="staging=2 read-cache=2 persist=1")
     urls = t.urls("object", 400, 60000)
     t.fetch_all(squid, urls)
@@ -103,7 +102,6 @@ def file_shrinks_under_squid(t):
 @case(only="clusterfs", needs=("loop",))
 def device_shrinks_under_squid(t):
     """The device loses most of its capacity: reads and writes fail."""
-    t.allow("clusterfs")
     loop = t.loop(128)
     squid = t.running(t.cache_dir("", "staging=2 read-cache=2 persist=1", path=loop.path))
     urls = t.urls("object", 500, 60000)
@@ -118,7 +116,6 @@ def device_shrinks_under_squid(t):
 def writes_fail(t):
     """A device whose backing store is full: what was written before takes writes, every other place gives an I/O error.
     After some clusters storing ends."""
-    t.allow("clusterfs")
     tiny = t.tiny_file_system(12)
     loop = t.loop(256, tiny.path / "disk")
     squid = t.running(t.cache_dir("", "staging=2 read-cache=2 persist=1", path=loop.path))
@@ -139,7 +136,6 @@ def writes_fail(t):
 @case(only="clusterfs", needs=("loop",))
 def device_taken_away_and_back(t):
     """Stopped with a device, started without it, started with it again: the content is still there."""
-    t.allow("clusterfs")
     loop = t.loop(128)
     line = t.cache_dir("", LIVELY, path=loop.path)
     squid = t.running(line)
@@ -153,6 +149,60 @@ def device_taken_away_and_back(t):
     squid.stop()
     squid.configure(line)
     squid.start()
+    for url in urls:
+        t.hit(squid, url)
+
+
+def reconfigured(squid, pattern):
+    """squid -k reconfigure, and its line about the cache_dir."""
+    mark = squid.cache_log.mark()
+    assert squid.control("reconfigure").returncode == 0
+    squid.cache_log.wait(pattern, mark)
+    wait_for(squid.answers, "squid answering again")
+
+
+@case(only="clusterfs", quick=True)
+def back_by_reconfigure(t):
+    """A device that was missing when Squid started is used from the next reconfiguration on. What was deleted
+    meanwhile stays deleted."""
+    squid = t.running(options=LIVELY)
+    urls = t.urls("object", 40)
+    t.fetch_all(squid, urls)
+    squid.stop()
+    away = t.image().rename(t.dir / "away.img")
+    squid.start()
+    reconfigured(squid, "ERROR: cache_dir clusterfs is not used: .*No such file")
+    t.miss(squid, urls[0])
+    squid.client.request(urls[0], method="POST", body=b"changes it")
+    away.rename(t.image())
+    reconfigured(squid, f"{t.image()}: index is complete")
+    for _ in range(2):
+        for url in urls[1:]:
+            t.hit(squid, url)
+        reconfigured(squid, "Reconfiguring Squid")
+    t.miss(squid, urls[0])
+    t.hit(squid, urls[0])
+    squid.restart()
+    for url in urls:
+        t.hit(squid, url)
+
+
+@case(only="clusterfs")
+def exchanged_and_reconfigured(t):
+    """A blank device in its place is not formatted by a reconfiguration, but used once squid -z has formatted it."""
+    squid = t.squid(t.cache_dir(64)).start()
+    blank = bytes(64 << 20)
+    t.image().write_bytes(blank)
+    give_to_squid(t.image())
+    reconfigured(squid, "ERROR: cache_dir clusterfs is not used: .*run squid -z to format it")
+    assert t.image().read_bytes() == blank, "a reconfiguration has formatted the device"
+    t.squid(t.cache_dir(64), folder="maker").create()
+    reconfigured(squid, "is in service again")
+    urls = t.urls("object", 40)
+    t.fetch_all(squid, urls)
+    for url in urls:
+        t.hit(squid, url)
+    squid.restart()
     for url in urls:
         t.hit(squid, url)
 

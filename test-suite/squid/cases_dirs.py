@@ -59,7 +59,6 @@ def beside_rock(t):
 @case(only="clusterfs")
 def one_of_two_missing(t):
     """A dead cache_dir does not take the other one with it."""
-    t.allow("clusterfs")
     squid = t.running(t.cache_dir(64, name="first"), t.cache_dir(64, name="second"))
     squid.stop()
     t.image("second").unlink()

@@ -9,7 +9,6 @@ from testlib.suite import case
 
 def filled(t, count=300):
     """(disk, Squid, URLs): all of them are on the disk, few in memory."""
-    t.allow("clusterfs")
     disk = t.modelled_disk(256, "readLatency=20")
     squid = t.running(t.cache_dir("", f"staging=8 read-cache=2 {LIVELY}", path=disk.path))
     urls = t.urls("object", count, 60000)

@@ -18,7 +18,6 @@ MB = 1 << 20
 def few_descriptors(t):
     """More clients than Squid has descriptors for: some are turned away, nobody gets a wrong byte, and the store
     needs no more of them."""
-    t.allow("WARNING! Your cache is running out of filedescriptors", "Too many open files")
     squid = t.running("client_db off", "max_filedescriptors 64")
     urls = t.urls("object", 300)
     Load(squid.port, urls * 2, threads=120, tolerant=True).join()
@@ -31,7 +30,6 @@ def few_descriptors(t):
 @case(only="clusterfs")
 def index_larger_than_memory(t):
     """An index that the process has no address space for: one line says so, Squid runs without that cache_dir."""
-    t.allow("clusterfs")
     path = sparse_file(t.image(), 64 << 30)
     squid = t.squid(t.cache_dir("", "object-size=1", path=path)).create()
     squid.limits = {resource.RLIMIT_AS: 1500 * MB}

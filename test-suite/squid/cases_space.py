@@ -73,11 +73,17 @@ def mixture_wraps_around_with_restarts(t):
         new = [t.url(f"turn{turn}-{n}", size=sizes(chance)) for n in range(600)]
         urls += new
         Load(squid.port, new, threads=6).join()
+        sample = chance.sample(urls, 500)
+        before = t.survivors(squid, sample)
+        if t.store == "clusterfs":
+            squid.wait_packed()
         if turn % 2:
             squid.kill().start()
         else:
             squid.restart()
-        t.survivors(squid, chance.sample(urls, 500))
+        after = t.survivors(squid, sample)
+        assert t.store != "clusterfs" or len(after) >= max(20, len(before) * 9 // 10), \
+            f"{len(after)} of {len(before)} are left after start {turn}"
 
 
 @case(only="clusterfs")

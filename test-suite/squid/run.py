@@ -16,10 +16,11 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from testlib import stores, suite  # noqa: E402
 from testlib.processes import run  # noqa: E402
+from runner import closing  # noqa: E402
 
 
 def arguments():
@@ -117,7 +118,8 @@ def main():
     work = work_folder()
     outcomes = run_all(args, chosen, work)
     failed = [o for o in outcomes if o.verdict == "FAIL"]
-    skipped = [o for o in outcomes if o.verdict == "skip"]
+    skipped = [(o.label, o.detail) for o in outcomes if o.verdict == "skip"]
+    known = [o for o in outcomes if o.verdict == "known"]
     if failed or args.keep:
         print(f"folders of the runs: {work}")
     else:
@@ -125,9 +127,9 @@ def main():
     for outcome in failed:
         print(f"failed: {outcome.label}")
     print(f"took {time.monotonic() - begin:.0f} s")
-    passed = len(outcomes) - len(failed) - len(skipped)
-    print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
-    return 1 if failed or not outcomes else 0
+    for outcome in known:
+        print(f"known, and not counted: {outcome.label}: {outcome.detail}")
+    return closing(len(outcomes) - len(failed) - len(skipped) - len(known), len(failed), skipped)
 
 
 if __name__ == "__main__":

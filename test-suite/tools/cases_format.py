@@ -4,6 +4,7 @@
 import os
 import pwd
 import subprocess
+import threading
 
 from toolkit import MIB, Image, case, need_root, program, store, url
 
@@ -161,3 +162,28 @@ def owner(test):
     os.chown(test.dir / "cache", 0, 0)
     assert "already" in test.tool("format", test.dir / "cache", "--owner=nobody").out
     assert (test.dir / "cache").stat().st_uid == user.pw_uid
+
+
+@case
+def owner_of_what_was_swapped(test):
+    """Whoever may write to the folder can't have root give another file away."""
+    need_root()
+    victim = test.path("victim", bytes(16 * MIB))
+    for number in range(12):
+        path = test.dir / f"cache{number}"
+        over = threading.Event()
+
+        def swap(path=path, over=over):
+            while not over.is_set() and not path.exists():
+                pass
+            if path.exists():
+                os.replace(test.dir / "link", path)
+        os.link(victim, test.dir / "link")
+        thread = threading.Thread(target=swap)
+        thread.start()
+        says = test.tool("format", path, "--size=16", "--owner=nobody", code=None)
+        over.set()
+        thread.join()
+        found = os.stat(victim)
+        assert found.st_uid == 0 and found.st_size == 16 * MIB, found
+        assert Image(victim).read(0, 16 * MIB) == bytes(16 * MIB), says

@@ -15,9 +15,10 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import toolkit  # noqa: E402
+from runner import closing  # noqa: E402
 
 
 def arguments():
@@ -55,20 +56,21 @@ def main():
     chosen = [case for case in toolkit.CASES if not args.only or args.only in case.name]
     base = os.environ.get("TMPDIR") or (TOP / "build" if (TOP / "build").is_dir() else None)
     work = pathlib.Path(tempfile.mkdtemp(prefix="tool-tests-", dir=base))
-    count = {"ok": 0, "FAIL": 0, "skip": 0}
+    passed, failed, skipped = 0, 0, []
     for case in chosen:
         begin = time.monotonic()
         verdict, detail = run_case(case, work / case.name, args)
-        count[verdict] += 1
+        passed += verdict == "ok"
+        failed += verdict == "FAIL"
+        skipped += [(case.name, detail)] if verdict == "skip" else []
         print(f"{verdict:5} {case.name} ({time.monotonic() - begin:.1f} s)")
         if detail:
             print("      " + detail.rstrip().replace("\n", "\n      "), flush=True)
-    if count["FAIL"] or args.keep:
+    if failed or args.keep:
         print(f"folders of the runs: {work}")
     else:
         shutil.rmtree(work, ignore_errors=True)
-    print(f"{count['ok']} passed, {count['FAIL']} failed" + (f", {count['skip']} skipped" if count["skip"] else ""))
-    return 1 if count["FAIL"] or not chosen else 0
+    return closing(passed, failed, skipped)
 
 
 if __name__ == "__main__":

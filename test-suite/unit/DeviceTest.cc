@@ -223,6 +223,24 @@ TEST_F(DeviceTest, fullQueueAnswersBusy)
     EXPECT_EQ(device.stats().lastErrno, 0);
 }
 
+/// who writes bounds what is under way, and would lose it
+TEST_F(DeviceTest, fullQueueTakesWritesAndReadsOfAnotherClass)
+{
+    PuppetDevice device(clock, 1);
+    addMany(device, 1 + Device::maxQueue, IoClass::urgent);
+    for (const auto op: {IoOp::write, IoOp::flush}) {
+        for (const auto ioClass: {IoClass::urgent, IoClass::background}) {
+            auto io = makeIo(op, 0, 4096, buffer.data(), [this](const Status s) { answers.push_back(s); });
+            io.ioClass = ioClass;
+            device.submit(std::move(io));
+        }
+    }
+    addMany(device, 1, IoClass::background);
+    EXPECT_EQ(device.queued(), Device::maxQueue + 5);
+    device.poll();
+    EXPECT_TRUE(answers.empty());
+}
+
 TEST_F(DeviceTest, urgentOvertakesBackground)
 {
     PuppetDevice device(clock, 4);

@@ -67,6 +67,25 @@ TEST_F(DeviceUsageTest, nothingKnownIsUnused)
     EXPECT_EQ(findUsage(describe(folder.file("image", 4096))), "");
 }
 
+TEST_F(DeviceUsageTest, whatCannotBeReadIsTold)
+{
+    std::string unknown;
+    const auto image = describe(folder.file("image", 4096));
+    EXPECT_EQ(findUsage(image, root, &unknown), "");
+    EXPECT_EQ(unknown, root + "/proc/self/mountinfo: " + strerror(ENOENT));
+    fake("/proc/self/mountinfo", "");
+    EXPECT_EQ(findUsage(image, root, &unknown), "");
+    EXPECT_EQ(unknown, ""); // a kernel without swap and loop devices
+    EXPECT_EQ(findUsage(disk(250, 0), root, &unknown), "");
+    EXPECT_EQ(unknown, root + "/sys/dev/block: " + strerror(ENOENT));
+    fakePartitions();
+    EXPECT_EQ(findUsage(disk(250, 0), root, &unknown), "has partitions: xd1, xd2");
+    EXPECT_EQ(unknown, "");
+    ASSERT_EQ(symlink("swaps", (root + "/proc/swaps").c_str()), 0);
+    EXPECT_EQ(findUsage(image, root, &unknown), "");
+    EXPECT_EQ(unknown, root + "/proc/swaps: " + strerror(ELOOP));
+}
+
 TEST_F(DeviceUsageTest, mountedByNumber)
 {
     fake("/proc/self/mountinfo",

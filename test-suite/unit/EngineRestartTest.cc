@@ -364,6 +364,25 @@ TEST(EngineOpen, keepsTheClusterSizeOfTheFormat) {
     EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 100000)));
 }
 
+/// what suits the configured size of a cluster may be less than one cluster of the format
+TEST(EngineOpen, aNewLimitOfMemorySuitsTheFormat) {
+    auto config = smallConfig();
+    config.clusterKb = 4096;
+    config.stagingMb = config.readCacheMb = 16;
+    TestStore t(256 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    t.config = smallConfig();
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_EQ(t.engine->stats().readCacheLimit, 8 * MB);
+    t.config.readCacheMb = 3;
+    t.engine->reconfigure(t.config);
+    EXPECT_EQ(t.engine->stats().readCacheLimit, 8 * MB);
+    t.config.readCacheMb = 9;
+    t.engine->reconfigure(t.config);
+    EXPECT_EQ(t.engine->stats().readCacheLimit, 9 * MB);
+}
+
 TEST(EngineOpen, refusesABadConfiguration) {
     TestStore t;
     ASSERT_NO_FATAL_FAILURE(t.start());

@@ -96,7 +96,8 @@ TEST(Engine, answersWhileClosed) {
     EXPECT_EQ(engine.create(keyOf(1), info, 1), nullptr);
     EXPECT_EQ(engine.read(keyOf(1)), nullptr);
     EXPECT_FALSE(engine.remove(keyOf(1)));
-    EXPECT_FALSE(engine.next(cursor, key, info));
+    unsigned looks = 10;
+    EXPECT_FALSE(engine.next(cursor, key, info, looks));
     engine.touch(keyOf(1));
     engine.updateInfo(keyOf(1), info);
     EXPECT_FALSE(engine.has(keyOf(1)));
@@ -364,8 +365,15 @@ TEST(Engine, listsWhenAskedTo) {
         uint64_t cursor = 0;
         Key key;
         ObjectInfo info;
-        while (t.engine->next(cursor, key, info))
-            EXPECT_TRUE(seen.emplace(key.hex(), info.size).second);
+        unsigned slices = 0;
+        for (unsigned looks = 0; !looks; ++slices) {
+            looks = 50;
+            for (unsigned before = looks; t.engine->next(cursor, key, info, looks); before = looks) {
+                EXPECT_LT(looks, before);
+                EXPECT_TRUE(seen.emplace(key.hex(), info.size).second);
+            }
+        }
+        EXPECT_GE(slices, 200U / 50);
         EXPECT_EQ(seen.size(), 200U) << round;
         for (uint64_t n = 0; n < 300; ++n) {
             EXPECT_EQ(seen.count(keyOf(n).hex()), n % 3 ? 1U : 0U);
@@ -390,7 +398,9 @@ TEST(Engine, doesNotListWhenNotAskedTo) {
     uint64_t cursor = 0;
     Key key;
     ObjectInfo info;
-    EXPECT_FALSE(t.engine->next(cursor, key, info));
+    unsigned looks = 10;
+    EXPECT_FALSE(t.engine->next(cursor, key, info, looks));
+    EXPECT_GT(looks, 0U) << "the end, not a pause";
 }
 
 TEST(Engine, reportsWhatItDid) {
@@ -446,4 +456,32 @@ TEST(Engine, reportsHowItStarted) {
     ASSERT_NO_FATAL_FAILURE(t.reopen());
     EXPECT_TRUE(says("index from", "scan")) << line("index from");
     EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 5000)));
+}
+
+/// the longest call is shown, whoever it was that called
+TEST(Engine, theLongestTurnIsMeasured) {
+    TestStore t;
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 5000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    EXPECT_EQ(t.engine->stats().counters.longestTurn, 0U) << "this clock stands still meanwhile";
+    const auto reader = t.engine->read(keyOf(1));
+    bool done = false;
+    const auto takeLong = [&](const uint64_t micros) {
+        done = false;
+        reader->fetch(0, [&, micros](Status) {
+            t.clock.advance(micros);
+            done = true;
+        });
+        ASSERT_TRUE(t.until([&] { return done; }));
+    };
+    takeLong(7000);
+    EXPECT_EQ(t.engine->stats().counters.longestTurn, 7000U);
+    takeLong(3000);
+    EXPECT_EQ(t.engine->stats().counters.longestTurn, 7000U);
+    EXPECT_NE(t.engine->report().find("longest turn us"), std::string::npos);
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    EXPECT_EQ(t.engine->stats().counters.longestTurn, 7000U) << "waiting for the end is none";
 }

@@ -4,6 +4,7 @@
 #include "FindingsSupport.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
@@ -17,18 +18,22 @@ TEST_F(FindingsTest, ofTwoCopiesTheNewerOneMustBeWhole) {
     object(2, 4);
     removal(3, 50);
     object(3, 3);
-    std::string image(60000, '\0');
+    std::string image(60000, '\0'); // of cluster 11
     ExtentHeader header;
     header.size = 200;
     header.sequence = 101;
     header.key = keyOf(1);
     sealExtent(&image[2048], header, p.shared.uuid, 11, 2048);
     std::vector<ClusterNo> contested;
-    for (auto c = f.contested(); c != noCluster; c = f.contested()) {
-        ASSERT_LT(contested.size(), 3U) << "each is asked for once";
-        contested.push_back(c);
-        f.check(c, image.data()); // no bytes of cluster 12
+    std::vector<Findings::Contested> all;
+    for (Findings::Contested c; f.contested(c); all.push_back(c)) {
+        ASSERT_LT(all.size(), 3U) << "each is asked for once";
+        contested.push_back(c.cluster);
+        EXPECT_EQ(c.from, 2048U);
+        EXPECT_EQ(c.to, 2048U + Catalog::ExtentBytes(200));
     }
+    for (const auto &c: all) // several may be under way
+        f.check(c, &image[c.from]); // no bytes of cluster 12
     std::sort(contested.begin(), contested.end());
     EXPECT_EQ(contested, (std::vector<ClusterNo>{11, 12}));
     finish();
@@ -42,13 +47,13 @@ TEST_F(FindingsTest, copiesGiveWayOneByOne) {
     found(1, 11, 101);
     found(1, 12, 102);
     found(1, 10, 100);
-    EXPECT_EQ(f.contested(), 12U);
-    f.check(12, nullptr);
+    EXPECT_EQ(contested(), 12U);
+    unreadable();
     EXPECT_EQ(where(1), 11U);
-    EXPECT_EQ(f.contested(), 11U);
-    f.check(11, nullptr);
+    EXPECT_EQ(contested(), 11U);
+    unreadable();
     EXPECT_EQ(where(1), 10U);
-    EXPECT_EQ(f.contested(), noCluster);
+    EXPECT_EQ(contested(), noCluster);
     finish();
     EXPECT_EQ(where(1), 10U);
     EXPECT_EQ(p.catalog.clusters[12].state, ClusterState::free);
@@ -59,8 +64,8 @@ TEST_F(FindingsTest, copiesKeepTheirParts) {
     found(1, 10, 100, false, 200, {{20, full, 90}});
     found(1, 11, 101, false, 200, {{20, full, 90}});
     f.joinParts();
-    EXPECT_EQ(f.contested(), 11U);
-    f.check(11, nullptr);
+    EXPECT_EQ(contested(), 11U);
+    unreadable();
     finish();
     EXPECT_EQ(where(1), 10U);
     EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::part);
@@ -72,7 +77,7 @@ TEST_F(FindingsTest, whatIsDeletedMeanwhileIsNotContested) {
     found(1, 11, 101);
     f.removedNow(keyOf(1));
     p.catalog.erase(p.catalog.index.find(keyOf(1)));
-    EXPECT_EQ(f.contested(), noCluster);
+    EXPECT_EQ(contested(), noCluster);
     finish();
     EXPECT_EQ(where(1), noCluster);
 }
@@ -94,8 +99,8 @@ TEST_F(FindingsTest, onlyCopiesThatAreStillThereComeBack) {
     f.checkpointed(parted, false);
     p.catalog.clusters[10].sequence = 200; // written over
     unsigned asked = 0;
-    for (auto c = f.contested(); c != noCluster && asked < 9; c = f.contested(), ++asked)
-        f.check(c, nullptr);
+    for (; contested() != noCluster && asked < 9; ++asked)
+        unreadable();
     EXPECT_EQ(asked, 3U);
     finish();
     for (const uint64_t n: {1, 2, 3})
@@ -110,9 +115,9 @@ TEST_F(FindingsTest, copiesInClustersOutOfUseStayAway) {
     object(1, 10);
     p.catalog.clusters.unlink(10);
     p.catalog.clusters.setState(10, ClusterState::bad);
-    EXPECT_EQ(f.contested(), 11U);
-    f.check(11, nullptr);
-    EXPECT_EQ(f.contested(), noCluster);
+    EXPECT_EQ(contested(), 11U);
+    unreadable();
+    EXPECT_EQ(contested(), noCluster);
     finish();
     EXPECT_EQ(where(1), noCluster);
 }
@@ -124,12 +129,12 @@ TEST_F(FindingsTest, copiesMayGoWhileTheyAreChecked) {
     table(3, ClusterState::packed, 50);
     object(1, 3);
     object(2, 3);
-    const auto first = f.contested();
+    const auto first = contested();
     const uint64_t other = first == 11 ? 2 : 1;
     f.removedNow(keyOf(other));
     p.catalog.erase(p.catalog.index.find(keyOf(other)));
-    f.check(first, nullptr);
-    EXPECT_EQ(f.contested(), noCluster);
+    unreadable();
+    EXPECT_EQ(contested(), noCluster);
     finish();
     EXPECT_EQ(where(3 - other), 3U);
     EXPECT_EQ(where(other), noCluster);
@@ -138,8 +143,30 @@ TEST_F(FindingsTest, copiesMayGoWhileTheyAreChecked) {
 TEST_F(FindingsTest, aDirectoryThatNamesAnObjectTwiceHasOneOfIt) {
     found(1, 10, 100);
     found(1, 10, 100);
-    EXPECT_EQ(f.contested(), noCluster) << "neither is newer";
+    EXPECT_EQ(contested(), noCluster) << "neither is newer";
     finish();
     EXPECT_EQ(where(1), 10U);
     EXPECT_EQ(p.catalog.liveBytes(), 200U);
+}
+
+/// what was regrouped since the checkpoint: the copies of a cluster are looked at once, whatever their number
+TEST_F(FindingsTest, manyCopiesAreSortedOutOnce) {
+    constexpr uint64_t objects = 3000;
+    const auto clusters = p.shared.geometry.clusterCount;
+    ASSERT_GT(clusters, 64U);
+    for (ClusterNo c = 0; c < 32; ++c)
+        table(c, ClusterState::packed, 50 + c);
+    for (uint64_t n = 0; n < objects; ++n) {
+        found(n, static_cast<ClusterNo>(32 + n % 32), 1000 + n % 32, false, 100);
+        object(n, static_cast<ClusterNo>(n % 32));
+    }
+    std::set<ClusterNo> asked;
+    for (ClusterNo c = contested(); c != noCluster; c = contested()) {
+        EXPECT_TRUE(asked.insert(c).second) << c << " once more";
+        unreadable();
+    }
+    EXPECT_EQ(asked.size(), 32U);
+    finish();
+    for (uint64_t n = 0; n < objects; ++n)
+        ASSERT_EQ(where(n), n % 32) << n;
 }

@@ -89,10 +89,15 @@ protected:
         d.header.end = partPayloadAt + bytes;
         f.directory(c, d, false);
     }
+    /// \returns the cluster that is to be checked next, or noCluster
+    ClusterNo contested() { return f.contested(asked_) ? asked_.cluster : noCluster; }
+    /// what was asked for last can't be read
+    void unreadable() { f.check(asked_, nullptr); }
+
     void finish() {
         f.joinParts();
-        f.unknownAreFree();
-        f.finish();
+        while (!f.finish([] { return false; })) // the shortest slices
+            ;
         const auto &t = p.catalog.clusters;
         EXPECT_EQ(t.inState(ClusterState::unknown), 0U);
         EXPECT_EQ(t.inState(ClusterState::free), p.catalog.free.size());
@@ -107,6 +112,7 @@ protected:
     Parts p{device};
     RecoveryStats stats;
     Findings f{p.shared, stats};
+    Findings::Contested asked_;
     const uint32_t full = 65536 - partPayloadAt; ///< payload of a full part
 };
 

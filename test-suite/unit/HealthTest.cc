@@ -40,6 +40,31 @@ TEST(Health, aBadPlaceIsNotADeadDisk) {
     EXPECT_FALSE(health.suspect) << "nothing is left to be found out";
 }
 
+/// what our own queue refused never reached the disk
+TEST(Health, aFullQueueIsNoFault) {
+    const Log log = [](LogLevel, const std::string &text) { ADD_FAILURE() << text; };
+    Health health;
+    for (unsigned i = 0; i < 2 * Health::readErrorsTolerated; ++i) {
+        health.readDone(Status::busy);
+        health.writeDone(Status::busy, log);
+        health.writeDone(Status::busy, log, true);
+    }
+    EXPECT_FALSE(health.suspect);
+    EXPECT_FALSE(health.writesSuspect);
+    EXPECT_EQ(health.level, Health::Level::good);
+    // nor a success
+    for (unsigned i = 0; i < Health::readErrorsTolerated; ++i) {
+        health.readDone(Status::ioError);
+        health.readDone(Status::busy);
+    }
+    EXPECT_TRUE(health.suspect);
+    for (unsigned i = 0; i < Health::writeErrorsTolerated; ++i) {
+        health.writeDone(Status::ioError, log);
+        health.writeDone(Status::busy, log);
+    }
+    EXPECT_TRUE(health.writesSuspect);
+}
+
 TEST(Health, aBadPlaceForWritesIsNotABadDisk) {
     std::vector<std::string> said;
     const Log log = [&](LogLevel, const std::string &text) { said.push_back(text); };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests of examine() and preallocate() when the system refuses, or when somebody changes the file meanwhile. */
+/* Tests of examine() and Preallocation when the system refuses, or when somebody changes the file meanwhile. */
 
 #include "fs/cluster/device/Ownership.h"
+#include "fs/cluster/device/Preallocation.h"
 
 #include "DeviceSupport.h"
 #include "SyscallFaults.h"
@@ -46,14 +47,14 @@ protected:
     /// that nothing is made, for that reason
     void expectFailure(const int errnum) {
         std::string error;
-        EXPECT_FALSE(preallocate(path, mebibyte, error));
+        EXPECT_FALSE(Preallocation().create(path, mebibyte, error));
         EXPECT_EQ(error, path + ": cannot reserve 1048576 bytes: " + strerror(errnum) + "; nothing was left behind");
         EXPECT_NE(access(path.c_str(), F_OK), 0);
     }
 
     void expectSuccess() {
         std::string error;
-        EXPECT_TRUE(preallocate(path, mebibyte, error)) << error;
+        EXPECT_TRUE(Preallocation().create(path, mebibyte, error)) << error;
         EXPECT_EQ(peek(path, 0, mebibyte), std::string(mebibyte, '\0'));
         (void)unlink(path.c_str());
     }
@@ -79,6 +80,18 @@ TEST_F(OwnershipFaultsTest, whatCannotBeOpenedOrMeasuredIsRefused)
     });
     if (!whyNot.empty())
         GTEST_SKIP() << whyNot;
+}
+
+TEST_F(OwnershipFaultsTest, whenItsUsersCannotBeSeenItIsRefused)
+{
+    for (const std::string place: {"/proc/self/mountinfo", "/proc/swaps", "/sys/block"}) {
+        const auto whyNot = withFaults({SyscallFault({SCMP_SYS(openat)}, EACCES).on(place)}, [&] {
+            expectRefused("cannot find out who uses it: " + place + ": " + strerror(EACCES) + "; this user must");
+            expectUsable();
+        });
+        if (!whyNot.empty())
+            GTEST_SKIP() << whyNot;
+    }
 }
 
 TEST_F(OwnershipFaultsTest, whatIsReplacedMeanwhileIsRefused)
@@ -167,13 +180,39 @@ TEST_F(PreallocateFaultsTest, nothingIsLeftOfAFileThatCouldNotBeMade)
 {
     const auto on = [this](const int number, const int errnum) { return SyscallFault({number}, errnum).on(path); };
     const std::vector<SyscallFault> faults = {
-        on(SCMP_SYS(fchmod), EPERM), on(SCMP_SYS(close), EDQUOT), // the first reason counts
-        on(SCMP_SYS(fsync), EIO), on(SCMP_SYS(close), EDQUOT).nth(2),
+        on(SCMP_SYS(fchmod), EPERM), on(SCMP_SYS(fsync), EIO),
     };
     const auto whyNot = withFaults(faults, [&] {
-        for (const int errnum: {EPERM, EIO, EDQUOT})
+        for (const int errnum: {EPERM, EIO})
             expectFailure(errnum);
         expectSuccess();
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
+TEST_F(PreallocateFaultsTest, whatReplacedTheFileStays)
+{
+    const auto other = folder.file("other", mebibyte);
+    const auto replace = [&] { ASSERT_EQ(rename(other.c_str(), path.c_str()), 0); };
+    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(fsync)}, EIO).on(path).after(replace)}, [&] {
+        std::string error;
+        EXPECT_FALSE(Preallocation().create(path, 2 * mebibyte, error));
+        EXPECT_NE(error.find(std::string(strerror(EIO)) + "; what was made of it is left"), std::string::npos) << error;
+        EXPECT_EQ(examine(path).bytes, mebibyte);
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
+TEST_F(PreallocateFaultsTest, aFileThatCouldNotBeExtendedKeepsItsLength)
+{
+    ASSERT_EQ(folder.file("new", 4096), path);
+    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(fsync)}, EIO).on(path)}, [&] {
+        std::string error;
+        EXPECT_FALSE(Preallocation().extend(path, examine(path).id, mebibyte, error));
+        EXPECT_EQ(error, path + ": cannot reserve 1048576 bytes: " + strerror(EIO) + "; nothing was left behind");
+        EXPECT_EQ(examine(path).bytes, 4096U);
     });
     if (!whyNot.empty())
         GTEST_SKIP() << whyNot;
@@ -187,7 +226,9 @@ TEST_F(PreallocateFaultsTest, theNameMustSurviveAPowerCutToo)
         SyscallFault({SCMP_SYS(fsync)}, EINVAL).on(folder.path()), // some file systems cannot
     };
     const auto whyNot = withFaults(faults, [&] {
-        expectFailure(EMFILE);
+        std::string error;
+        EXPECT_FALSE(Preallocation().create(path, mebibyte, error));
+        EXPECT_EQ(error, folder.path() + ": " + strerror(EMFILE) + "; this user must be able to read and write this directory");
         expectFailure(EIO);
         expectSuccess();
     });
@@ -207,12 +248,12 @@ TEST_F(PreallocateFaultsTest, filesAreNotMadeAmongDevices)
 {
     std::string error;
     for (const std::string name: {"/dev/clusterfs-none", "/dev/./clusterfs-none"}) {
-        EXPECT_FALSE(preallocate(name, mebibyte, error));
+        EXPECT_FALSE(Preallocation().create(name, mebibyte, error));
         EXPECT_EQ(error, name + ": there is no such device, and files are not made among devices; check the name");
     }
     // refused for their sizes: both are places for files
     for (const std::string name: {"/clusterfs-none", "/dev/shm/clusterfs-none"}) {
-        EXPECT_FALSE(preallocate(name, uint64_t(1) << 60, error));
+        EXPECT_FALSE(Preallocation().create(name, uint64_t(1) << 60, error));
         EXPECT_NE(error.find(name + ": needs"), std::string::npos) << error;
     }
     EXPECT_NE(access("/dev/clusterfs-none", F_OK), 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests of what examine() sees on a device, and of preallocate(). Who uses a
+/* Tests of what examine() sees on a device, and of Preallocation. Who uses a
  * device is tested in DeviceUsageTest.cc. */
 
 #include "fs/cluster/device/Ownership.h"
+#include "fs/cluster/device/Preallocation.h"
 #include "fs/cluster/layout/Superblock.h"
 
 #include "DeviceSupport.h"
@@ -168,8 +169,18 @@ TEST_F(OwnershipTest, rockDatabaseIsForeign)
 
 TEST_F(OwnershipTest, tooSmall)
 {
-    expectRefused(folder.file("small", smallestDevice - 1), {std::to_string(smallestDevice - 1), std::to_string(smallestDevice)}, false);
-    expectRefused(folder.file("empty", 0), {"0 bytes"}, false);
+    for (const auto size: {uint64_t(0), uint64_t(1), 3 * mebibyte, smallestDevice - 1}) {
+        const auto path = folder.file("small", size);
+        auto verdict = examine(path);
+        EXPECT_FALSE(verdict.usable || verdict.forceable || verdict.ours) << verdict.reason;
+        EXPECT_EQ(verdict.reason, path + " has " + std::to_string(size) + " bytes; at least " + std::to_string(smallestDevice) + " are needed");
+        EXPECT_TRUE(verdict.blank && verdict.file);
+        EXPECT_EQ(verdict.bytes, size);
+        if (!size)
+            continue;
+        poke(path, size - 1, "x");
+        expectRefused(path, {std::to_string(size), std::to_string(smallestDevice)}, false);
+    }
     EXPECT_TRUE(examine(folder.file("enough", smallestDevice)).usable);
 }
 
@@ -335,7 +346,7 @@ TEST_F(OwnershipTest, preallocateReservesSpace)
     const auto path = folder / "new";
     const auto mask = umask(0);
     std::string error;
-    EXPECT_TRUE(preallocate(path, 8 * mebibyte + 4096, error)) << error;
+    EXPECT_TRUE(Preallocation().create(path, 8 * mebibyte + 4096, error)) << error;
     umask(mask);
     struct stat made;
     ASSERT_EQ(stat(path.c_str(), &made), 0);
@@ -350,15 +361,40 @@ TEST_F(OwnershipTest, preallocateKeepsExistingFiles)
 {
     poke(image, 0, "keep me");
     std::string error;
-    EXPECT_FALSE(preallocate(image, mebibyte, error));
+    EXPECT_FALSE(Preallocation().create(image, mebibyte, error));
     EXPECT_NE(error.find(image), std::string::npos) << error;
     EXPECT_NE(error.find(strerror(EEXIST)), std::string::npos) << error;
     EXPECT_EQ(peek(image, 0, 7), "keep me");
 
     const auto link = folder / "link";
     ASSERT_EQ(symlink((folder / "target").c_str(), link.c_str()), 0);
-    EXPECT_FALSE(preallocate(link, mebibyte, error));
+    EXPECT_FALSE(Preallocation().create(link, mebibyte, error));
     EXPECT_NE(access((folder / "target").c_str(), F_OK), 0);
+}
+
+TEST_F(OwnershipTest, preallocateExtendsWhatWasExamined)
+{
+    const auto path = folder.file("short", 3 * mebibyte);
+    const auto known = examine(path).id;
+    std::string error;
+    {
+        Preallocation file;
+        EXPECT_TRUE(file.extend(path, known, 8 * mebibyte, error)) << error;
+        EXPECT_TRUE(file.id() == known);
+        struct stat found;
+        ASSERT_EQ(stat(path.c_str(), &found), 0);
+        EXPECT_GE(found.st_blocks * 512, found.st_size);
+        EXPECT_EQ(found.st_size, static_cast<off_t>(8 * mebibyte));
+        EXPECT_EQ(peek(path, 0, 8 * mebibyte), std::string(8 * mebibyte, '\0'));
+        EXPECT_TRUE(file.undo());
+        EXPECT_EQ(examine(path).bytes, 3 * mebibyte);
+    }
+    const auto other = folder.file("other", mebibyte);
+    EXPECT_FALSE(Preallocation().extend(other, known, 8 * mebibyte, error));
+    EXPECT_NE(error.find("replaced by something else"), std::string::npos) << error;
+    EXPECT_FALSE(Preallocation().extend(path, known, 2 * mebibyte, error)); // it has grown meanwhile
+    EXPECT_EQ(examine(other).bytes, mebibyte);
+    EXPECT_EQ(examine(path).bytes, 3 * mebibyte);
 }
 
 TEST_F(OwnershipTest, preallocateSaysHowMuchIsMissing)
@@ -366,7 +402,7 @@ TEST_F(OwnershipTest, preallocateSaysHowMuchIsMissing)
     const auto path = folder / "huge";
     const uint64_t wanted = uint64_t(1) << 60;
     std::string error;
-    EXPECT_FALSE(preallocate(path, wanted, error));
+    EXPECT_FALSE(Preallocation().create(path, wanted, error));
     EXPECT_NE(error.find(path), std::string::npos) << error;
     EXPECT_NE(error.find(std::to_string(wanted)), std::string::npos) << error;
     EXPECT_NE(error.find("has only"), std::string::npos) << error;
@@ -377,10 +413,10 @@ TEST_F(OwnershipTest, preallocateRefusesNonsense)
 {
     std::string error;
     for (const uint64_t bytes: {uint64_t(0), UINT64_MAX, uint64_t(1) << 63}) {
-        EXPECT_FALSE(preallocate(folder / "odd", bytes, error));
+        EXPECT_FALSE(Preallocation().create(folder / "odd", bytes, error));
         EXPECT_NE(error.find(std::to_string(bytes)), std::string::npos) << error;
     }
-    EXPECT_FALSE(preallocate(folder / "missing/file", mebibyte, error));
+    EXPECT_FALSE(Preallocation().create(folder / "missing/file", mebibyte, error));
     EXPECT_NE(error.find("missing"), std::string::npos) << error;
     EXPECT_NE(access((folder / "odd").c_str(), F_OK), 0);
 }
@@ -393,9 +429,9 @@ TEST_F(OwnershipTest, preallocateObeysTheFileSizeLimit)
     limit.rlim_cur = mebibyte;
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     std::string error;
-    const bool made = preallocate(folder / "large", mebibyte + 1, error);
+    const bool made = Preallocation().create(folder / "large", mebibyte + 1, error);
     std::string noError;
-    EXPECT_TRUE(preallocate(folder / "small", mebibyte, noError)) << noError;
+    EXPECT_TRUE(Preallocation().create(folder / "small", mebibyte, noError)) << noError;
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_FALSE(made);
     EXPECT_NE(error.find("ulimit -f"), std::string::npos) << error;
@@ -407,7 +443,7 @@ TEST_F(OwnershipTest, preallocateRemovesTheHalfMadeFile)
     const auto path = folder / "half";
     fallocateErrors = {ENOSPC};
     std::string error;
-    EXPECT_FALSE(preallocate(path, mebibyte, error));
+    EXPECT_FALSE(Preallocation().create(path, mebibyte, error));
     EXPECT_NE(error.find(path), std::string::npos) << error;
     EXPECT_NE(error.find(strerror(ENOSPC)), std::string::npos) << error;
     EXPECT_NE(access(path.c_str(), F_OK), 0);
@@ -419,11 +455,11 @@ TEST_F(OwnershipTest, preallocateGoesOnAfterSignals)
     const auto path = folder / "new";
     fallocateErrors = {EINTR, EINTR, EINTR};
     std::string error;
-    EXPECT_TRUE(preallocate(path, mebibyte, error)) << error;
+    EXPECT_TRUE(Preallocation().create(path, mebibyte, error)) << error;
     EXPECT_EQ(peek(path, 0, mebibyte), std::string(mebibyte, '\0'));
 
     fallocateErrors.assign(10000, EINTR); // but not for ever
-    EXPECT_FALSE(preallocate(folder / "other", mebibyte, error));
+    EXPECT_FALSE(Preallocation().create(folder / "other", mebibyte, error));
     fallocateErrors.clear();
     EXPECT_NE(access((folder / "other").c_str(), F_OK), 0);
 }
@@ -436,6 +472,6 @@ TEST_F(OwnershipTest, preallocateOnAReadOnlyFileSystem)
     if (!mounted.works())
         GTEST_SKIP() << "cannot mount: " << mounted.whyNot();
     std::string error;
-    EXPECT_FALSE(preallocate(target + "/file", 4096, error));
+    EXPECT_FALSE(Preallocation().create(target + "/file", 4096, error));
     EXPECT_NE(error.find(target + "/file"), std::string::npos) << error;
 }

@@ -121,15 +121,26 @@ TEST(Journal, releasesSurviveAPowerCutInTime) {
     EXPECT_EQ(flushed(), 0U) << "nothing is at risk";
 }
 
-TEST(Journal, writesNothingToADiskThatTakesNothing) {
+TEST(Journal, triesADiskThatTakesNothingNowAndThen) {
     PartsDevice d;
     Parts p(d);
+    d.device->script(IoOp::write, 1, Fault::error, true);
     p.shared.health.level = Health::Level::noWrites;
     p.journal.announce(1, 1);
     p.journal.hurry();
-    p.journal.poll();
-    EXPECT_TRUE(p.idle());
-    EXPECT_EQ(d.device->requests(IoOp::write), 0U);
+    const auto writesIn = [&](const unsigned seconds) {
+        const auto before = d.device->requests(IoOp::write);
+        for (unsigned i = 0; i < seconds; ++i) {
+            p.journal.poll();
+            EXPECT_TRUE(p.idle());
+            d.clock.advance(1000000);
+        }
+        return d.device->requests(IoOp::write) - before;
+    };
+    EXPECT_EQ(writesIn(9), 1U);
+    EXPECT_EQ(writesIn(10), 1U);
+    p.shared.health.level = Health::Level::gone;
+    EXPECT_EQ(writesIn(30), 0U);
 }
 
 /// answers come late, after all that asked is gone

@@ -381,6 +381,36 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
     }
 }
 
+/// a full device needs many free clusters at its start, but not within one turn
+TEST_F(WritingTest, onlySoManyClustersGoInATurn) {
+    const auto count = p.catalog.clusters.count();
+    for (ClusterNo c = 0; c < count; ++c)
+        p.placed(c, c, 4096, 30000);
+    p.shared.counters.carriedBytes = uint64_t(1) << 40; // no budget for carrying
+    const auto wanted = p.allocator.reserve() * 2;
+    ASSERT_GT(wanted, 8U);
+    evictor.poll();
+    EXPECT_EQ(p.shared.counters.evictedClusters, 8U);
+    evictor.poll();
+    EXPECT_EQ(p.shared.counters.evictedClusters, wanted);
+}
+
+/// pieces of a page each, one for each small object, would take many times the memory, and long to look through
+TEST_F(WritingTest, smallObjectsStayInMemoryTogether) {
+    p.shared.config.persist = 1;
+    for (uint64_t n = 0; n < 100; ++n)
+        staged(n, 200);
+    ASSERT_TRUE(turnUntil([&] { return p.shared.counters.packs == 1; }));
+    const auto r = p.catalog.index[p.catalog.index.find(keyOf(1))];
+    const auto end = p.catalog.clusters[r.cluster].end;
+    EXPECT_LE(p.cache.bytes(), end + end / 4);
+    const auto sequence = p.catalog.clusters[r.cluster].sequence;
+    for (uint64_t n = 0; n < 100; ++n) {
+        const auto &record = p.catalog.index[p.catalog.index.find(keyOf(n))];
+        EXPECT_NE(p.cache.find(r.cluster, sequence, record.offset(), 232), nullptr) << n;
+    }
+}
+
 TEST_F(WritingTest, memoryOfObjectsThatAreGoneIsGivenBack) {
     p.shared.config.persist = 1;
     std::vector<StageNo> stages;

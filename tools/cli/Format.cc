@@ -5,6 +5,7 @@
 #include "Image.h"
 
 #include "fs/cluster/device/Ownership.h"
+#include "fs/cluster/device/Preallocation.h"
 #include "fs/cluster/engine/Engine.h"
 
 #include <fcntl.h>
@@ -27,6 +28,7 @@ struct FormatOrder {
     uint64_t bytes = 0; ///< 0 = all there is
     bool force = false;
     const struct passwd *owner = nullptr; ///< nil = leave it
+    FileId id; ///< what the path led to when it was examined
 };
 
 bool
@@ -56,16 +58,21 @@ understand(const Arguments &arguments, FormatOrder &order, std::string &error)
     return true;
 }
 
-/// gives the device or file to the user that was named
+/// gives what was examined to the user that was named, wherever the path leads by now
 bool
 giveAway(const FormatOrder &order, std::string &error)
 {
     if (!order.owner)
         return true;
-    struct stat found;
-    const auto isBlock = stat(order.path.c_str(), &found) == 0 && S_ISBLK(found.st_mode);
-    const int fd = open(order.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (isBlock ? 0 : O_NOFOLLOW));
-    const bool done = fd >= 0 && fchown(fd, order.owner->pw_uid, order.owner->pw_gid) == 0;
+    const int fd = open(order.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat opened;
+    bool done = fd >= 0 && fstat(fd, &opened) == 0;
+    if (done && FileId(opened) != order.id) {
+        error = order.path + ": replaced by something else meanwhile, and given to nobody; try again";
+        close(fd);
+        return false;
+    }
+    done = done && fchown(fd, order.owner->pw_uid, order.owner->pw_gid) == 0;
     if (!done)
         error = order.path + ": cannot give it to " + order.owner->pw_name + ": " + strerror(errno);
     if (fd >= 0)
@@ -75,9 +82,14 @@ giveAway(const FormatOrder &order, std::string &error)
 
 /// \returns whether it may be formatted; already: it is ours and shall stay as it is
 bool
-permitted(const FormatOrder &order, bool &already, std::string &error)
+permitted(FormatOrder &order, const Preallocation &file, bool &already, std::string &error)
 {
     const auto verdict = examine(order.path);
+    if (file.id().known() && file.id() != verdict.id) {
+        error = order.path + ": replaced by something else while it was made; try again";
+        return false;
+    }
+    order.id = verdict.id;
     already = verdict.ours && !order.force;
     if (verdict.usable || (verdict.forceable && order.force))
         return true;
@@ -100,6 +112,7 @@ writeSuperblocks(const FormatOrder &order, std::string &error)
     const SystemClock clock;
     AioDevice::OpenOptions options;
     options.path = order.path;
+    options.id = order.id;
     const auto device = AioDevice::Open(clock, options, complaints(order.path), error);
     if (!device)
         return false;
@@ -129,7 +142,7 @@ describe(const FormatOrder &order, std::string &error)
 
 /// does it all; \returns an exit code, with the reason in error unless it is fine
 int
-format(const FormatOrder &order, std::string &error)
+format(FormatOrder &order, std::string &error)
 {
     struct stat found;
     const bool missing = lstat(order.path.c_str(), &found) != 0 && errno == ENOENT;
@@ -137,17 +150,18 @@ format(const FormatOrder &order, std::string &error)
         error = order.path + ": does not exist; give --size=MB to have a file made, or an existing block device or file";
         return exitCannot;
     }
-    if (missing && !preallocate(order.path, order.bytes, error))
+    Preallocation file;
+    if (missing && !file.create(order.path, order.bytes, error))
         return exitCannot;
 
     bool already = false;
-    bool done = permitted(order, already, error);
+    bool done = permitted(order, file, already, error);
     if (done && !already)
         done = writeSuperblocks(order, error);
     done = done && giveAway(order, error);
     if (!done) {
-        if (missing) // a better try is as welcome as if nothing had happened
-            (void)unlink(order.path.c_str());
+        if (!file.undo()) // a better try is as welcome as if nothing had happened
+            error += "; what was made of it is left: remove it";
         return exitCannot;
     }
     if (!already)

@@ -17,7 +17,7 @@ sys.path.insert(0, str(TREE / "test-suite" / "squid"))
 
 from testlib.client import Client  # noqa: E402
 from testlib.origin import Origin  # noqa: E402
-from testlib.processes import effective_user, give_to_squid, wait_for  # noqa: E402
+from testlib.processes import effective_user, give_to_squid, run, wait_for  # noqa: E402
 from testlib.squid import Squid  # noqa: E402
 
 IMAGE_MB = 1024
@@ -94,6 +94,15 @@ def stop_former(work):
         print(f"Stopping the Squid that still runs from the last time (process {pid}).")
         os.kill(pid, 15)
         wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "end of the former Squid")
+
+
+def give_disk(disk):
+    """Formats a blank disk, and gives what is a cache then to Squid's user. The tool refuses everything else, and
+    gives only what it has examined."""
+    print(f"Giving {disk} to Squid's user, {effective_user().pw_name}, unless it holds anything but a cache.")
+    done = run(TREE / "clusterfs", "format", disk, f"--owner={effective_user().pw_name}")
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout.strip()}\n{disk} was left as it is, and to its owner.")
 
 
 def make_web(origin, count):
@@ -190,8 +199,7 @@ def main():
     stop_former(work)
     disk = pathlib.Path(args.disk).resolve() if args.disk else work / "cache.img"
     if args.disk and disk.exists() and effective_user():
-        print(f"Giving {disk} to Squid's user, {effective_user().pw_name}.")
-        give_to_squid(disk)
+        give_disk(disk)
     size = "" if disk.is_block_device() else f" {IMAGE_MB}"
     squid = Squid(prefix, work, "clusterfsdemo", [f"cache_dir clusterfs {disk}{size}"],
                   mem_mb=8, port=port_like(SQUID_PORT))

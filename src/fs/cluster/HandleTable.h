@@ -40,6 +40,11 @@ public:
     std::shared_ptr<Writer> unpublished;
 
     bool cut = false; ///< unpublished ends before the entry does
+
+    /// The head on the disk, when this entry has updated it: what it says but
+    /// for times, hashed, and its Date. Zero before, and after a failure.
+    uint64_t headDigest = 0;
+    int64_t headDate = 0;
 };
 
 typedef std::shared_ptr<Attachment> AttachmentPointer;

@@ -33,7 +33,8 @@ bool
 ClusterFs::Search::next()
 {
     found_ = !done_ && findNext();
-    done_ = !found_;
+    if (!found_ && !done_)
+        looks_ = looksMost;
     return found_;
 }
 
@@ -44,13 +45,16 @@ ClusterFs::Search::findNext()
     for (const auto count = static_cast<size_t>(dirs.n_configured); dir_ < count; ++dir_, cursor_ = 0) {
         const auto dir = dynamic_cast<SwapDir*>(dirs.swapDirs[dir_].getRaw());
         ObjectInfo info;
-        while (dir && dir->nextObject(cursor_, key_, info)) {
+        while (dir && dir->nextObject(cursor_, key_, info, looks_)) {
             if (hash_lookup(store_table, squidKey(key_)))
                 continue; // already seen
             fill(dir->index, info);
             return true;
         }
+        if (!looks_)
+            return false;
     }
+    done_ = true;
     return false;
 }
 
@@ -67,7 +71,7 @@ ClusterFs::Search::fill(const int dirIndex, const ObjectInfo &info)
 }
 
 bool
-ClusterFs::SwapDir::nextObject(uint64_t &cursor, Key &key, ObjectInfo &info) const
+ClusterFs::SwapDir::nextObject(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
-    return readable() && config_.list && engine_->next(cursor, key, info);
+    return readable() && config_.list && engine_->next(cursor, key, info, looks);
 }

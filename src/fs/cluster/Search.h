@@ -20,7 +20,7 @@ public:
 
     /* StoreSearch API */
     void next(void (callback)(void *cbdata), void *cbdata) override;
-    bool next() override;
+    bool next() override; ///< false means "not yet" unless isDone()
     bool error() const override { return false; }
     bool isDone() const override { return done_; }
     /// The entry is the search's own: in no table, attached to nothing, and
@@ -28,6 +28,10 @@ public:
     StoreEntry *currentItem() override { return found_ ? &entry_ : nullptr; }
 
 private:
+    /// The core calls next() as long as it is true, for a digest up to millions
+    /// of times in one event. After so many objects we say "not yet".
+    static constexpr unsigned looksMost = 2000;
+
     bool findNext();
     void fill(int dirIndex, const ObjectInfo &);
 
@@ -36,6 +40,7 @@ private:
     size_t dir_ = 0; ///< the cache_dir being walked, counting all kinds
     uint64_t cursor_ = 0; ///< in that cache_dir
     bool found_ = false; ///< entry_ is valid
+    unsigned looks_ = looksMost; ///< left until the caller must do something else
     bool done_ = false;
 };
 

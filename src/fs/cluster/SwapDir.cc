@@ -12,6 +12,7 @@
 #include "SquidConfig.h"
 #include "Store.h"
 #include "swap_log_op.h"
+#include "time/gadgets.h"
 
 #include <algorithm>
 
@@ -106,7 +107,7 @@ ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &inf
         return false;
     const auto update = updates_.find(name);
     if (update != updates_.end())
-        update->second.push_back(attachment);
+        update->second.attachments.push_back(attachment);
 
     exportInfo(info, e);
     e.store_status = STORE_OK;
@@ -143,7 +144,25 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
 {
     if (!readable() || !e.key)
         return false;
-    return engine_->has(keyOf(static_cast<const cache_key*>(e.key)));
+    const auto name = keyOf(static_cast<const cache_key*>(e.key));
+    ObjectInfo stored;
+    if (!engine_->peek(name, stored))
+        return false;
+
+    // The core asks before it stores a public entry that has no disk. A copy
+    // from the shared memory cache may well be a copy of what we have.
+    const auto copied = e.mem_obj && e.mem_obj->memCache.io == Store::ioReading;
+    if (copied && stored.timestamp == e.timestamp && stored.expires == e.expires)
+        return true;
+
+    // A new response. Who made it public released an older entry only if it was
+    // in memory, and under this very key: a reload finds the marker of a Vary
+    // object, not the variant, and nothing at all with collapsed_forwarding.
+    // What we have must not come back, also if the new response will not be
+    // stored, or in another cache_dir.
+    debugs(47, 5, e << " replaces " << name.hex());
+    engine_->remove(name);
+    return false;
 }
 
 void
@@ -151,9 +170,17 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
 {
     // Squid calls this for each find(). Opening the object is the same hit.
     const auto attachment = handles_.find(e.swap_filen);
-    if (readable() && attachment && !attachment->evicted) {
+    if (!attachment)
+        return;
+    if (readable() && !attachment->evicted) {
         engine_->touch(attachment->key);
         noteRequest(attachment->key);
+    }
+    // The engine drops what is too old, but this may be a hit from cache_mem.
+    if (config_.fileLifetime && squid_curtime - e.timestamp > static_cast<time_t>(config_.fileLifetime) &&
+            !EBIT_TEST(e.flags, ENTRY_REVALIDATE_ALWAYS)) {
+        attachment->info.flags |= flagDoubtful; // until a 304; see freshInfo()
+        EBIT_SET(e.flags, ENTRY_REVALIDATE_ALWAYS);
     }
 }
 
@@ -209,6 +236,8 @@ ClusterFs::SwapDir::evictIfFound(const cache_key * const key)
 {
     if (started())
         engine_->remove(keyOf(key));
+    else
+        noteDeleted(keyOf(key));
 }
 
 void
@@ -298,7 +327,7 @@ ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
         return;
 
     ObjectInfo stored;
-    if (engine_->find(attachment->key, stored) && stored.size != e.swap_file_sz) {
+    if (engine_->peek(attachment->key, stored) && stored.size != e.swap_file_sz) {
         debugs(47, DBG_IMPORTANT, "ERROR: Squid BUG: stored " << stored.size << " bytes of " << e.swap_file_sz << "; forgetting " << e);
         evict(*attachment);
         return;

@@ -17,11 +17,13 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace ClusterFs {
 
 class IoState;
+class Preallocation;
 
 /// Translates between Squid's store core and one engine. Every method copes
 /// with a dir that was never started (wrong process, bad device, added by a
@@ -87,8 +89,9 @@ public:
 
     /// Walks the objects that the engine can list.
     /// \param cursor 0 to start
-    /// \returns false at the end, or when listing is off
-    bool nextObject(uint64_t &cursor, Key &, ObjectInfo &) const;
+    /// \param looks see Engine::next()
+    /// \returns false at the end, when listing is off, or when looks is 0
+    bool nextObject(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
     /// calls IoState::kickProducer() when its writer is congested no more
     void kickWhenDrained(const RefCount<IoState> &);
@@ -110,14 +113,17 @@ private:
 
     /* start and stop */
     Status open(std::string &error);
+    void start();
     static void FinishStart(void *self);
+    static void StartAgain(void *self);
+    void startAgain();
+    void noteDeleted(const Key &);
     void finishStart();
     void poll();
     void kickProducers();
     void noteRebuild();
-    bool makeFile(bool anew, std::string &error) const;
-    bool fillFile(uint64_t bytes, std::string &error) const;
-    void formatBlank(std::string &error) const;
+    bool makeFile(Preallocation &, std::string &error) const;
+    bool formatBlank(const Preallocation &, std::string &error) const;
     std::string advice() const;
     std::string named(const std::string &error) const;
     Log log() const;
@@ -128,6 +134,12 @@ private:
     void evict(Attachment &) const;
     void noteRequest(const Key &);
     ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
+    /// a head update on its way
+    struct Update {
+        StoreEntry *entry; ///< locked
+        std::vector<AttachmentPointer> attachments; ///< that were made before its end
+        uint64_t cost; ///< most bytes that are read and staged for it
+    };
     void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
     void noteHeadReplaced(const Key &, Status);
 
@@ -142,10 +154,11 @@ private:
     std::unique_ptr<Engine> engine_;
     Driver driver_;
     HandleTable handles_;
-    /// head updates on their way, with the attachments that were made before their end
-    std::unordered_map<Key, std::vector<AttachmentPointer>, KeyHash> updates_;
+    std::unordered_map<Key, Update, KeyHash> updates_;
+    uint64_t updateBytes_ = 0; ///< the sum of their costs
     std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
     std::string trouble_; ///< why there is no engine
+    std::unordered_set<Key, KeyHash> deleted_; ///< while there was trouble
     timeval startTime_ = {};
     bool rebuilt_ = false; ///< storeRebuildComplete() was called
     bool stopped_ = false;

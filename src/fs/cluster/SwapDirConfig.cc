@@ -6,7 +6,9 @@
 #include "ConfigOption.h"
 #include "ConfigParser.h"
 #include "debug/Stream.h"
+#include "event.h"
 #include "fatal.h"
+#include "fs/cluster/device/Ownership.h"
 #include "fs/cluster/SwapDir.h"
 #include "globals.h"
 #include "SquidConfig.h"
@@ -83,6 +85,9 @@ ClusterFs::SwapDir::parseSize()
     if (!IsDigits(size) || size.length() > 12)
         return reject("size '" + size + "' is not a whole number of MB");
     parsedSizeMb_ = std::stoull(size);
+    constexpr auto least = smallestDevice >> 20;
+    if (parsedSizeMb_ && parsedSizeMb_ < least)
+        reject("a size of " + size + " MB is too small: at least " + std::to_string(least) + " MB are needed");
 }
 
 ConfigOption *
@@ -175,6 +180,8 @@ ClusterFs::SwapDir::reconfigure()
     config_ = wanted;
     if (started())
         engine_->reconfigure(config_);
+    else if (!trouble_.empty() && !eventFind(&StartAgain, this)) // when squid.conf has been read to its end
+        eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
 }
 
 /// computes what the administrator left to us
@@ -187,10 +194,6 @@ ClusterFs::SwapDir::resolveDefaults(Config &config) const
         if (!config.set("object-size", std::to_string(kb), error))
             config.objectKb = kb < 1 ? 1 : 16384; // store_avg_object_size is extreme
     }
-#if USE_CACHE_DIGESTS
-    if (!given_.count("list"))
-        config.list = ::Config.onoff.digest_generation;
-#endif
 }
 
 void

@@ -3,103 +3,68 @@
 
 #include "squid.h"
 #include "debug/Stream.h"
-#include "fatal.h"
 #include "fs/cluster/device/Ownership.h"
+#include "fs/cluster/device/Preallocation.h"
 #include "fs/cluster/SwapDir.h"
-#include "SquidConfig.h"
-#include "tools.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-/// squid -z: leaves alone what is ours, formats what is blank, refuses the rest
+/// squid -z: leaves alone what is ours, formats what is blank, refuses the rest.
+/// A refusal costs this cache_dir only: the others are made, and Squid starts.
 void
 ClusterFs::SwapDir::create()
 {
-    struct stat found;
-    const auto known = lstat(path, &found) == 0;
-    const auto missing = !known && errno == ENOENT;
-    const auto empty = known && S_ISREG(found.st_mode) && !found.st_size;
-
     std::string error;
-    const auto made = (missing || empty) && makeFile(missing, error);
-    if (error.empty())
-        formatBlank(error);
-    if (error.empty())
+    Preallocation file;
+    if (makeFile(file, error) && formatBlank(file, error))
         return;
 
-    if (made) { // then a better size, say, is as welcome as if nothing had happened
-        enter_suid();
-        if ((missing ? unlink(path) : truncate(path, 0)) != 0)
-            debugs(47, DBG_IMPORTANT, "WARNING: cannot undo the creation of " << path << ": " << xstrerr(errno));
-        leave_suid();
-    }
-    fatalf("cache_dir %s was not made: %s\n", type(), named(error).c_str());
+    // then a better size, say, is as welcome as if nothing had happened
+    if (!file.undo())
+        error += "; what was made of it is left: remove it";
+    debugs(47, DBG_CRITICAL, "ERROR: cache_dir " << type() << " was not made, and Squid does without it: " << named(error));
 }
 
-/// Gives a file the configured size, so that Squid can use it after dropping
-/// root privileges.
-/// \param anew whether there is no file yet, or an empty one
-/// \returns whether there is something to undo
+/// Sees to it that a file is there, and as long as configured, where there may
+/// be one. All of this is done as the user that will use the file.
 bool
-ClusterFs::SwapDir::makeFile(const bool anew, std::string &error) const
+ClusterFs::SwapDir::makeFile(Preallocation &file, std::string &error) const
 {
-    if (!sizeMb_) {
-        error = std::string(anew ? "it does not exist" : "it is empty") +
-                ": name an existing device or file, or write a size in MB after the path to have a file made";
+    const auto wanted = sizeMb_ << 20;
+    struct stat name;
+    if (lstat(path, &name) != 0 && errno == ENOENT) {
+        if (sizeMb_)
+            return file.create(path, wanted, error);
+        error = "it does not exist: name an existing device or file, or write a size in MB after the path to have a file made";
         return false;
     }
-    const auto bytes = sizeMb_ << 20;
-    if (bytes < smallestDevice) {
-        error = "a size of " + std::to_string(sizeMb_) + " MB is too small: at least " +
-                std::to_string(smallestDevice >> 20) + " MB are needed";
-        return false;
+    const auto verdict = examine(path);
+    if (!verdict.file || !verdict.blank || verdict.bytes >= wanted) {
+        error = verdict.usable ? std::string() : verdict.reason;
+        return verdict.usable;
     }
-    enter_suid(); // the folder may be one that only root can write to
-    const auto made = anew ? preallocate(path, bytes, error) : fillFile(bytes, error);
-    if (made && anew && geteuid() == 0 && chown(path, Config2.effectiveUserID, Config2.effectiveGroupID) != 0)
-        error = std::string("cannot give the new file to the cache_effective_user: ") + xstrerr(errno);
-    leave_suid();
-    return made;
-}
-
-/// reserves space for a file that is there and empty
-bool
-ClusterFs::SwapDir::fillFile(const uint64_t bytes, std::string &error) const
-{
-    const auto fd = ::open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
-        error = std::string("cannot open: ") + xstrerr(errno);
-        return false;
-    }
-    auto problem = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-    if (!problem && fsync(fd) != 0)
-        problem = errno;
-    if (problem) {
-        error = "cannot reserve " + std::to_string(sizeMb_) + " MB: " + xstrerr(problem);
-        if (ftruncate(fd, 0) != 0)
-            error += "; the file is not empty any more";
-    }
-    close(fd);
-    return !problem;
+    return file.extend(path, verdict.id, wanted, error);
 }
 
 /// formats what may be formatted without asking
-void
-ClusterFs::SwapDir::formatBlank(std::string &error) const
+bool
+ClusterFs::SwapDir::formatBlank(const Preallocation &file, std::string &error) const
 {
     const auto verdict = examine(path);
     if (verdict.ours) {
         debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " holds a cache already and was left as it is");
-        return;
+        return true;
     }
     if (!verdict.blank || !verdict.usable) {
         error = verdict.reason;
-        return;
+        return false;
+    }
+    if (file.id().known() && file.id() != verdict.id) {
+        error = "replaced by something else while it was made; try again";
+        return false;
     }
     auto config = config_;
     resolveDefaults(config);
@@ -107,14 +72,15 @@ ClusterFs::SwapDir::formatBlank(std::string &error) const
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof(seed), 0) != static_cast<ssize_t>(sizeof(seed))) {
         error = std::string("no randomness: ") + xstrerr(errno);
-        return;
+        return false;
     }
     AioDevice::OpenOptions options;
     options.path = path;
+    options.id = verdict.id;
     options.depth = config.depth;
     const auto device = AioDevice::Open(clock_, options, log(), error);
     if (!device)
-        return;
+        return false;
 
     const auto available = device->size();
     const auto wanted = sizeMb_ ? sizeMb_ << 20 : available;
@@ -127,6 +93,7 @@ ClusterFs::SwapDir::formatBlank(std::string &error) const
         debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " was formatted");
     else if (error.empty())
         error = statusText(status);
+    return status == Status::ok;
 }
 
 /// \returns what squid -z could do about a failed start; maybe nothing
@@ -136,8 +103,8 @@ ClusterFs::SwapDir::advice() const
     struct stat found;
     if (lstat(path, &found) != 0)
         return errno == ENOENT && sizeMb_ ? "; run squid -z to have a file made" : "";
-    const auto empty = S_ISREG(found.st_mode) && !found.st_size;
-    return empty || examine(path).blank ? "; run squid -z to format it" : "";
+    const auto verdict = examine(path);
+    return verdict.blank && (verdict.usable || (verdict.file && sizeMb_)) ? "; run squid -z to format it" : "";
 }
 
 /// an error that mentions what it is about

@@ -23,6 +23,9 @@ namespace {
 /// how long a shutdown may take to write what is in memory
 const unsigned CloseMilliseconds = 20000;
 
+/// most deletes to remember for a device that could not be opened, about 3 MB
+const size_t DeletedLimit = 65536;
+
 /// how long to sleep at a time when waiting for recovery (squid -F)
 const unsigned WaitMilliseconds = 100;
 
@@ -69,6 +72,16 @@ ClusterFs::SwapDir::init()
 
     startTime_ = current_time;
     resolveDefaults(config_);
+    start();
+    // not now: the core resets the counters after all dirs are initialized
+    eventAdd("ClusterFs::SwapDir::FinishStart", &FinishStart, this, 0.0, 0, false);
+}
+
+/// opens the device, or says once why not
+void
+ClusterFs::SwapDir::start()
+{
+    trouble_.clear();
     try {
         std::string error;
         const auto status = open(error);
@@ -88,8 +101,41 @@ ClusterFs::SwapDir::init()
         trouble_ = named(trouble_) + advice();
         debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << trouble_);
     }
-    // not now: the core resets the counters after all dirs are initialized
-    eventAdd("ClusterFs::SwapDir::FinishStart", &FinishStart, this, 0.0, 0, false);
+}
+
+void
+ClusterFs::SwapDir::StartAgain(void * const self)
+{
+    static_cast<SwapDir*>(self)->startAgain();
+}
+
+/// Takes a device into service that came back, or was exchanged, since it could
+/// not be opened. What Squid has deleted meanwhile does not come back with it.
+void
+ClusterFs::SwapDir::startAgain()
+{
+    if (trouble_.empty())
+        return;
+    if (deleted_.size() >= DeletedLimit) {
+        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": more was deleted since Squid has "
+               "started than it remembers, and may be in there; empty it with clusterfs format --force, and restart Squid");
+        return;
+    }
+    start();
+    if (!started())
+        return;
+    for (const auto &key: deleted_)
+        engine_->remove(key);
+    deleted_.clear();
+    debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " is in service again");
+}
+
+/// remembers a delete that no engine can record
+void
+ClusterFs::SwapDir::noteDeleted(const Key &key)
+{
+    if (!trouble_.empty() && deleted_.size() < DeletedLimit)
+        deleted_.insert(key);
 }
 
 /// opens the device and starts the engine
@@ -186,7 +232,9 @@ ClusterFs::SwapDir::noteRebuild()
     StoreRebuildData counts;
     counts.updateStartTime(startTime_);
     if (started()) {
-        if (engine_->state() == EngineState::recovering) {
+        // A scan of the whole device may take hours. All of Squid waits for us:
+        // WCCP, other stores' housekeeping, digests.
+        if (engine_->state() == EngineState::recovering && !engine_->indexLoaded()) {
             const auto found = engine_->objectCount();
             const auto part = engine_->recoveryProgress();
             if (found > 0 && part > 0.0)

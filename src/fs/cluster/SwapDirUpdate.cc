@@ -6,18 +6,33 @@
 #include "debug/Stream.h"
 #include "enums.h"
 #include "fs/cluster/Convert.h"
+#include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/SwapDir.h"
 #include "HttpReply.h"
 #include "MemBuf.h"
 #include "MemObject.h"
 #include "Store.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace {
 
 /// most head updates on their way; beyond, only times are updated
 const size_t UpdateLimit = 256;
+
+/// the same in bytes that are read and staged for them
+const uint64_t UpdateBytesLimit = 16 * 1024 * 1024;
+
+/// A head is replaced together with what is stored next to it: for so few
+/// bytes, each new Date is worth it.
+const uint64_t CheapUpdate = 64 * 1024;
+
+/// how old, in seconds, the stored Date of other objects may become while
+/// nothing but times changes; our index has the new ones
+const int64_t DateLimit = 3600;
 
 /// Sets an entry's swap_file_sz to zero, "not known yet", for a while.
 class SizeHider
@@ -56,6 +71,22 @@ FreshHead(StoreEntry &e)
     return head;
 }
 
+/// everything in the headers but times, which come anew with each 304
+static uint64_t
+DigestOf(const HttpReply &reply)
+{
+    uint64_t digest = 1; // not 0, which Attachment::headDigest uses
+    HttpHeaderPos position = HttpHeaderInitPos;
+    while (const auto field = reply.header.getEntry(&position)) {
+        if (field->id == Http::HdrType::DATE || field->id == Http::HdrType::EXPIRES || field->id == Http::HdrType::AGE)
+            continue;
+        std::string text(field->name.rawContent(), field->name.length());
+        text.append(1, ':').append(field->value.rawBuf(), field->value.size());
+        digest += std::hash<std::string>()(text); // a 304 changes the order
+    }
+    return digest ? digest : 1;
+}
+
 /// the entry's times and flags, but for a flag that we added in exportInfo()
 ClusterFs::ObjectInfo
 ClusterFs::SwapDir::freshInfo(const StoreEntry &e, const Attachment &attachment) const
@@ -74,10 +105,14 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
         return; // finalizeSwapoutSuccess() will see new times
 
     const auto attachment = handles_.find(e->swap_filen);
-    if (!attachment || attachment->evicted)
+    if (!attachment)
         return;
 
     const auto info = freshInfo(*e, *attachment);
+    if (!(info.flags & flagRevalidateAlways))
+        EBIT_CLR(e->flags, ENTRY_REVALIDATE_ALWAYS); // of exportInfo(): the origin has confirmed the object
+    if (attachment->evicted)
+        return;
     engine_->updateInfo(attachment->key, info);
     attachment->info = info;
     try {
@@ -94,7 +129,7 @@ void
 ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info)
 {
     const auto &key = attachment->key;
-    if (updates_.count(key) || updates_.size() >= UpdateLimit)
+    if (updates_.count(key))
         return; // the next revalidation will do it
     if (!e.mem_obj || !e.publicKey() || keyOf(e.publicKey()) != key)
         return;
@@ -106,7 +141,7 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
     const auto headSize = mem.swap_hdr_sz + static_cast<uint64_t>(headersSize);
 
     ObjectInfo stored;
-    if (!engine_->find(key, stored))
+    if (!engine_->peek(key, stored))
         return;
     if (e.swap_file_sz < headSize)
         return;
@@ -115,12 +150,29 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
         return;
     const auto storedHeadSize = stored.size - bodySize; // after earlier updates
 
-    const auto head = FreshHead(e);
-    if (head.empty() || static_cast<int64_t>(head.size() + bodySize) > maxObjectSize())
+    const auto digest = DigestOf(mem.freshestReply());
+    const auto storedDigest = attachment->headDigest ? attachment->headDigest : DigestOf(mem.baseReply());
+    const auto storedDate = attachment->headDate ? attachment->headDate : static_cast<int64_t>(mem.baseReply().date);
+    const auto cost = std::min<uint64_t>(stored.size, engine_->superblock()->geometry.clusterBytes);
+    if (cost > CheapUpdate && digest == storedDigest && mem.freshestReply().date - storedDate < DateLimit)
         return;
 
+    const auto head = FreshHead(e);
+    if (head.empty() || static_cast<int64_t>(head.size() + bodySize) > maxObjectSize()) {
+        debugs(47, 3, "no room for the new headers of " << e);
+        evict(*attachment); // the old ones must not be used any longer
+        return;
+    }
+    if (updates_.size() >= UpdateLimit || updateBytes_ + cost > UpdateBytesLimit)
+        return; // the next revalidation will do it
+
     debugs(47, 5, e << " head: " << storedHeadSize << " -> " << head.size());
-    updates_.emplace(key, std::vector<AttachmentPointer>(1, attachment));
+    updateBytes_ += cost;
+    attachment->headDigest = digest;
+    attachment->headDate = mem.freshestReply().date;
+    // Until the disk has the new headers, they are found in store_table.
+    e.lock("clusterfs update");
+    updates_.emplace(key, Update{&e, {attachment}, cost});
     engine_->replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
         noteHeadReplaced(key, status);
     });
@@ -134,9 +186,18 @@ ClusterFs::SwapDir::noteHeadReplaced(const Key &key, const Status status)
     debugs(47, status == Status::ok ? 5 : 3, key.hex() << " head update: " << statusText(status));
     const auto update = updates_.find(key);
     assert(update != updates_.end());
-    if (status == Status::ok) {
-        for (const auto &attachment: update->second)
-            attachment->replaced = true;
-    }
+    const auto done = std::move(update->second);
     updates_.erase(update);
+    updateBytes_ -= done.cost;
+    for (const auto &attachment: done.attachments) {
+        if (status == Status::ok) {
+            attachment->replaced = true;
+        } else {
+            attachment->headDigest = 0;
+            attachment->headDate = 0;
+            if (status == Status::unsupported)
+                evict(*attachment); // the old headers must not be used any longer
+        }
+    }
+    done.entry->unlock("clusterfs update");
 }

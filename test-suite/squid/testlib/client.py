@@ -12,6 +12,7 @@ from .origin import Origin, Recipe
 
 _ids = itertools.count(1)
 TIMEOUT = 60
+http.client._MAXHEADERS = 10000  # pylint: disable=protected-access -- as many as Squid passes on
 BROKEN = (http.client.HTTPException, ConnectionError, TimeoutError)
 
 

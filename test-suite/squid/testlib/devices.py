@@ -9,6 +9,8 @@ import subprocess
 
 from .processes import give_to_squid, run
 
+CLUSTERFS = pathlib.Path(__file__).resolve().parents[3] / "clusterfs"  # as make puts it
+
 
 def tool(name):
     """The path of a system program; None where it is not installed."""

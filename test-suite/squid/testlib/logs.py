@@ -9,6 +9,7 @@ from .processes import wait_for
 
 BAD = re.compile(r"assertion failed|FATAL|\bBUG\b|dying|[Uu]nexpected exception|terminate called|"
                  r"AddressSanitizer|runtime error:|Received Segment|Received Bus")
+STAMP = re.compile(r"^\s*(\d{4}/\d\d/\d\d [\d:.]+( kid\d+)?\| *)?")
 
 
 class CacheLog:
@@ -36,9 +37,10 @@ class CacheLog:
 
 
 def bad_lines(text, allowed):
-    """Lines that speak of a crash or a defect and that no pattern in allowed covers."""
+    """Lines that speak of a crash or a defect and that no pattern in allowed matches from end to end, but for
+    time and process."""
     return [line for line in text.splitlines()
-            if BAD.search(line) and not any(re.search(a, line) for a in allowed)]
+            if BAD.search(line) and not any(re.fullmatch(a, STAMP.sub("", line)) for a in allowed)]
 
 
 class AccessLog:

@@ -46,6 +46,7 @@ class Recipe:
     maxage: int = 3600
     cc: str = ""
     noetag: int = 0
+    status: int = 200
     hdr: int = 0
     location: str = ""
     clocation: str = ""
@@ -125,7 +126,7 @@ class Handler(socketserver.StreamRequestHandler):
         head["X-Variant"] = variant
         head["Content-Type"] = recipe.type
         start, end = self._range(request, recipe)
-        status = (200, "OK")
+        status = (recipe.status, "OK" if recipe.status == 200 else "Other")
         if (start, end) != (0, recipe.size):
             status = (206, "Partial Content")
             head["Content-Range"] = f"bytes {start}-{end - 1}/{recipe.size}"

@@ -138,7 +138,7 @@ class Test:
         return others.get(self.store, default)
 
     def allow(self, *patterns):
-        """Log lines that this case provokes and that are no defect."""
+        """Whole log lines, without their time, that this case provokes and that are no defect."""
         self._allowed += patterns
 
     def hit(self, squid, url, version=None, codes=HITS, **headers):

@@ -35,6 +35,7 @@ public:
     uint64_t micros() const override { return micros_; }
     int64_t wallSeconds() const override { return wallStart_ + static_cast<int64_t>(micros_ / 1000000); }
     void advance(const uint64_t us) { micros_ += us; }
+    void stepWall(const int64_t seconds) { wallStart_ += seconds; } ///< somebody sets the clock
 
 private:
     uint64_t micros_ = 1000000;

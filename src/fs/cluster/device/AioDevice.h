@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_DEVICE_AIODEVICE_H
 
 #include "fs/cluster/device/Device.h"
+#include "fs/cluster/device/PathCheck.h"
 
 #include <libaio.h>
 
@@ -24,6 +25,7 @@ public:
         std::string path; ///< block device, a symlink to one, or regular file
         bool writable = true;
         bool exclusive = true; ///< nobody else may have it open; else only no exclusive user
+        FileId id; ///< unless unknown, what the path must lead to
         unsigned depth = 32; ///< most requests in flight; at most maxDepth are used
     };
 

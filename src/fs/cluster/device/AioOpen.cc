@@ -92,7 +92,8 @@ AioDevice::OpenPath(const OpenOptions &options, Opened &opened, std::string &err
     }
 
     struct stat after;
-    if (fstat(opened.fd, &after) != 0 || after.st_dev != before.st_dev || after.st_ino != before.st_ino) {
+    if (fstat(opened.fd, &after) != 0 || FileId(after) != FileId(before) ||
+            (options.id.known() && FileId(after) != options.id)) {
         error = options.path + ": replaced by something else while it was opened; try again";
         close(opened.fd);
         return false;

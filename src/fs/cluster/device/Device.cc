@@ -73,16 +73,15 @@ Device::submit(Io io)
         return refuse(io, Status::ioError, EINVAL);
     if (io.op == IoOp::discard && !canDiscard())
         return refuse(io, Status::unsupported, 0);
-    if (queued() >= maxQueue)
-        return refuse(io, Status::busy, 0);
-
     if (io.op == IoOp::discard)
         io.ioClass = IoClass::background;
+    auto &queue = io.ioClass == IoClass::urgent ? urgent_ : background_;
+    if (io.op == IoOp::read && queue.size() >= maxQueue)
+        return refuse(io, Status::busy, 0);
 
     auto request = std::make_unique<Request>();
     request->io = std::move(io);
     request->device = this;
-    auto &queue = request->io.ioClass == IoClass::urgent ? urgent_ : background_;
     queue.push_back(request.get());
     (void)request.release();
 

@@ -58,8 +58,10 @@ public:
     Device(const Device &) = delete;
     Device &operator =(const Device &) = delete;
 
-    /// Queues a request; never blocks. Beyond maxQueue queued requests, or out
-    /// of bounds or unaligned, the answer is busy or ioError (from poll()).
+    /// Queues a request; never blocks. A read beyond maxQueue queued ones of its
+    /// class is answered busy, from poll(), which says nothing about the disk; one out
+    /// of bounds or unaligned ioError. Writes and flushes are not refused: who
+    /// writes bounds what is under way.
     /// Requests may overtake each other: a flush covers the writes that were
     /// answered before it was submitted. A discard is always background; the
     /// answer is unsupported when canDiscard() is false.
@@ -91,7 +93,7 @@ public:
     const DeviceStats &stats() const { return stats_; }
     const CostMeter &readCost() const { return readCost_; }
 
-    static constexpr size_t maxQueue = 16384;
+    static constexpr size_t maxQueue = 16384; ///< of each class, when reads are refused
 
 protected:
     /// a request on its way

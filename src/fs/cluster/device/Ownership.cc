@@ -86,8 +86,9 @@ isBlank(const int fd, const uint64_t size, bool &blank)
     };
 
     blank = true;
-    bool readable = zeros(0, mebibyte) && zeros(size - mebibyte, mebibyte);
-    for (uint64_t i = 1; readable && blank && i < samples; ++i)
+    const auto end = std::min(size, mebibyte);
+    bool readable = zeros(0, end) && zeros(size - end, end);
+    for (uint64_t i = 1; readable && blank && size > 2 * end && i < samples; ++i)
         readable = zeros(size / samples * i, sampleSize);
     return readable;
 }
@@ -232,18 +233,29 @@ examine(const std::string &path, const std::string &root)
     const auto end = lseek(file.get(), 0, SEEK_END);
     if (end < 0 || fstat(file.get(), &opened) != 0)
         return refusal(path + ": cannot find out its size: " + strerror(errno), false);
-    if (opened.st_dev != found.st_dev || opened.st_ino != found.st_ino)
+    if (FileId(opened) != FileId(found))
         return refusal(path + ": replaced by something else while it was examined; try again", false);
 
-    const auto usage = findUsage(opened, root);
+    std::string unknown;
+    const auto usage = findUsage(opened, root, &unknown);
     if (!usage.empty())
         return refusal(path + " " + usage + "; end that use first, or give another device", false);
 
     const auto size = static_cast<uint64_t>(end);
-    if (size < smallestDevice)
-        return refusal(path + " has " + std::to_string(size) + " bytes; at least " + std::to_string(smallestDevice) + " are needed", false);
+    if (!unknown.empty())
+        return refusal(path + ": cannot find out who uses it: " + unknown + "; this user must be able to read that (look at AppArmor's profile)", false);
 
-    return examineContent(path, file.get(), size);
+    Verdict verdict;
+    if (size < smallestDevice) {
+        verdict = refusal(path + " has " + std::to_string(size) + " bytes; at least " + std::to_string(smallestDevice) + " are needed", false);
+        verdict.blank = isBlank(file.get(), size, verdict.blank) && verdict.blank;
+    } else {
+        verdict = examineContent(path, file.get(), size);
+    }
+    verdict.file = S_ISREG(opened.st_mode);
+    verdict.bytes = size;
+    verdict.id = FileId(opened);
+    return verdict;
 }
 
 } // namespace ClusterFs

@@ -10,6 +10,19 @@
 
 namespace ClusterFs {
 
+/// which file or device a name led to, at the moment of looking
+struct FileId {
+    FileId() = default;
+    explicit FileId(const struct stat &found): device(found.st_dev), inode(found.st_ino) {}
+
+    bool known() const { return inode != 0; }
+    bool operator ==(const FileId &other) const { return device == other.device && inode == other.inode; }
+    bool operator !=(const FileId &other) const { return !(*this == other); }
+
+    dev_t device = 0;
+    ino_t inode = 0; ///< no file has number 0
+};
+
 /// "a directory", "a named pipe" and so on
 const char *fileKind(mode_t);
 

@@ -3,9 +3,13 @@
 
 #include "fs/cluster/device/Usage.h"
 
+#include <fcntl.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -31,6 +35,9 @@ public:
     Search(const struct stat &file, const std::string &root): file_(file), root_(root) {}
 
     std::string run();
+
+    /// \returns what can't be read and why, an empty text when all was seen
+    std::string overlooked() const;
 
 private:
     void findParts();
@@ -114,6 +121,30 @@ Search::run()
             return found;
     }
     return std::string();
+}
+
+std::string
+Search::overlooked() const
+{
+    const auto blind = [](const fs::path &place, const bool needed) {
+        const int fd = open(place.c_str(), O_RDONLY | O_CLOEXEC);
+        const int errnum = errno;
+        if (fd >= 0)
+            close(fd);
+        // kernels may lack swap or loop devices
+        return fd >= 0 || (errnum == ENOENT && !needed) ? std::string() : place.string() + ": " + strerror(errnum);
+    };
+    auto found = blind(root_ + "/proc/self/mountinfo", true);
+    for (const char *place: {"/proc/swaps", "/sys/block"}) {
+        if (found.empty())
+            found = blind(root_ + place, false);
+    }
+    if (found.empty() && S_ISBLK(file_.st_mode)) {
+        found = blind(root_ + "/sys/dev/block", true);
+        if (found.empty())
+            found = blind(sysfs(file_.st_rdev), false);
+    }
+    return found;
 }
 
 fs::path
@@ -246,9 +277,12 @@ Search::looped() const
 } // namespace
 
 std::string
-findUsage(const struct stat &file, const std::string &root)
+findUsage(const struct stat &file, const std::string &root, std::string * const unknown)
 {
-    return Search(file, root).run();
+    Search search(file, root);
+    if (unknown)
+        *unknown = search.overlooked();
+    return search.run();
 }
 
 } // namespace ClusterFs

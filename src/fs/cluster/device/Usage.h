@@ -13,8 +13,9 @@ namespace ClusterFs {
 /// Looks for mounts, swap, RAID, LVM, partitions and loop devices.
 /// \param file a block device or a regular file
 /// \param root goes in front of /proc and /sys, for tests
-/// \returns a text like "is mounted on /srv", or an empty one when unused
-std::string findUsage(const struct stat &file, const std::string &root = std::string());
+/// \param unknown unless nil, is told what can't be read, when something may be overlooked
+/// \returns a text like "is mounted on /srv", or an empty one when no use was found
+std::string findUsage(const struct stat &file, const std::string &root = std::string(), std::string *unknown = nullptr);
 
 } // namespace ClusterFs
 

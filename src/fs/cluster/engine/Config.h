@@ -11,7 +11,7 @@
 namespace ClusterFs {
 
 /// Which cluster makes room (Hummingbird 3.5: free disk space daemon). gds: as lru, but
-/// small objects count as much as large ones (Cao and Irani, GreedyDual-Size, 1997).
+/// small objects count as much as large ones (GreedyDual-Size, Cao and Irani, 1997, without costs and inflation).
 enum class ReplacementPolicy : uint8_t { lru, fifo, gds };
 
 /// which free cluster is written next (Hummingbird 3.5: disk data layout policy; middle: Damelo)

@@ -90,6 +90,7 @@ ClusterFs::Core::poll()
 {
     shared.device.poll();
     cache.poll();
+    prefetcher.poll();
     // only what is there now: what these add waits for the next turn
     for (auto n = shared.later.size(); n > 0; --n) {
         const auto call = std::move(shared.later.front());
@@ -116,9 +117,10 @@ ClusterFs::Core::poll()
         allocator.poll();
         if (!checkpointer.waiting())
             packer.poll();
-        journal.poll();
         flushWhenDue();
     }
+    if (recovery.knowsJournal()) // a delete has its bound during a start, too
+        journal.poll();
     writers.poll();
     probe.poll();
 }
@@ -133,6 +135,8 @@ ClusterFs::Core::noteRecovery()
                std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
                (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : ""));
     checkpointOwed_ = !r.clean || r.scanned;
+    if (checkpointOwed_)
+        shared.leftBehind.note(0); // of what was being moved, the checkpoint has the older copies
     if (shared.config.localityMb)
         groupLoader.start(checkpointer.superblock().checkpoint, recovery.behindEnd());
 }
@@ -245,7 +249,7 @@ ClusterFs::Core::note(const Request &request)
 {
     if (const auto page = shared.config.localityMb ? tracker.note(request, shared.clock.micros()) : 0) {
         tracker.wantedBy(page, group_, Prefetcher::wantedMost);
-        prefetcher.fetch(group_);
+        prefetcher.fetch(group_, request.client);
     }
 }
 
@@ -275,10 +279,18 @@ bool
 ClusterFs::Core::find(const Key &key, ObjectInfo &info)
 {
     ++shared.counters.lookups;
+    if (!peek(key, info))
+        return false;
+    ++shared.counters.found;
+    return true;
+}
+
+bool
+ClusterFs::Core::peek(const Key &key, ObjectInfo &info) const
+{
     const auto slot = usable(key);
     if (slot == noSlot)
         return false;
-    ++shared.counters.found;
     info = shared.catalog.info(slot);
     return true;
 }
@@ -300,7 +312,7 @@ ClusterFs::Core::canCreate(const int64_t size, int &load) const
         return false;
     if (size > static_cast<int64_t>(writers.largestObject()))
         return false;
-    const auto wanted = std::min<uint64_t>(size < 0 ? 64 * 1024 : static_cast<uint64_t>(size), writers.frontOf(size));
+    const auto wanted = size < 0 ? writers.smallestFront() : writers.promiseOf(size);
     if (wanted > staging.bytesFree() || writers.bytesInFlight * 2 > writers.bytesInFlightMost())
         return false;
     // packing starts at half, so that half full is not busy
@@ -324,7 +336,7 @@ ClusterFs::Core::create(const Key &key, const ObjectInfo &info, const int64_t ex
         return nullptr;
     }
     const auto front = writers.frontOf(expectedSize);
-    const auto promised = expectedSize > 0 ? Staging::MemoryOf(std::min<uint64_t>(static_cast<uint64_t>(expectedSize), front)) : 0;
+    const auto promised = expectedSize > 0 ? Staging::MemoryOf(writers.promiseOf(expectedSize)) : 0;
     if (!staging.promise(promised)) {
         ++shared.counters.refused;
         return nullptr;
@@ -337,7 +349,7 @@ ClusterFs::Core::create(const Key &key, const ObjectInfo &info, const int64_t ex
         ++shared.counters.refused;
         return nullptr;
     }
-    return std::make_unique<ObjectWriter>(writers, key, stage, front, promised);
+    return std::make_unique<ObjectWriter>(writers, key, stage, ObjectWriter::Plan{expectedSize, front, promised});
 }
 
 std::unique_ptr<ClusterFs::Reader>
@@ -408,12 +420,13 @@ ClusterFs::Core::replaceHead(const Key &key, const uint32_t oldHeadSize, const s
 }
 
 bool
-ClusterFs::Core::next(uint64_t &cursor, Key &key, ObjectInfo &info) const
+ClusterFs::Core::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
     const auto &index = shared.catalog.index;
     if (!index.keepsKeys())
         return false;
-    for (; cursor < index.slotsTouched(); ++cursor) {
+    for (; cursor < index.slotsTouched() && looks; ++cursor) {
+        --looks;
         const auto slot = static_cast<SlotNo>(cursor);
         const auto &r = index[slot];
         if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key())
@@ -436,7 +449,8 @@ ClusterFs::Core::reconfigure(const Config &newer)
     }
     // a shorter window holds at once
     nextFlush_ = std::min(nextFlush_, nextFlush());
-    cache.setLimit(uint64_t(shared.config.readCacheMb) << 20);
+    // memory that suits the configured size of a cluster may be too little for the one in force
+    cache.setLimit(std::max(uint64_t(shared.config.readCacheMb) << 20, 2 * uint64_t(shared.geometry.clusterBytes)));
     shared.device.setDepth(shared.config.depth);
 }
 

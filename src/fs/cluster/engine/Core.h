@@ -37,6 +37,8 @@ public:
 
     void note(const Request &);
     bool find(const Key &, ObjectInfo &);
+    bool peek(const Key &, ObjectInfo &) const;
+    bool indexLoaded() const { return recovery.storable(); }
     bool has(const Key &key) const { return usable(key) != noSlot; }
     void touch(const Key &);
     bool canCreate(int64_t size, int &load) const;
@@ -47,7 +49,7 @@ public:
     void updateInfo(const Key &, const ObjectInfo &);
     void replaceHead(const Key &, uint32_t oldHeadSize, const std::string &newHead,
                      const ObjectInfo &, std::function<void(Status)> done);
-    bool next(uint64_t &cursor, Key &, ObjectInfo &) const;
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
     void reconfigure(const Config &);
     bool setPersist(uint64_t group, uint32_t seconds);
 

@@ -35,6 +35,8 @@ ClusterFs::Core::stats() const
     s.clustersBad = catalog.clusters.inState(ClusterState::bad);
     s.stagingBytes = catalog.staging.bytesUsed();
     s.stagingLimit = catalog.staging.bytesLimit();
+    s.fillingBytes = writers.fillingBytes();
+    s.fillingLimit = writers.fillingMost();
     s.stagedObjects = catalog.staging.objects();
     s.readCacheBytes = cache.bytes();
     s.readCacheLimit = cache.limit();

@@ -148,8 +148,10 @@ ClusterFs::Engine::stateText() const
 void
 ClusterFs::Engine::poll()
 {
-    if (core_)
-        core_->poll();
+    if (!core_)
+        return;
+    const Turn turn(core_->shared);
+    core_->poll();
 }
 
 bool
@@ -159,16 +161,27 @@ ClusterFs::Engine::has(const Key &key) const
 }
 
 bool
+ClusterFs::Engine::peek(const Key &key, ObjectInfo &info) const
+{
+    return core_ && core_->peek(key, info);
+}
+
+bool
 ClusterFs::Engine::find(const Key &key, ObjectInfo &info)
 {
-    return core_ && core_->find(key, info);
+    if (!core_)
+        return false;
+    const Turn turn(core_->shared);
+    return core_->find(key, info);
 }
 
 void
 ClusterFs::Engine::note(const Request &request)
 {
-    if (core_)
-        core_->note(request);
+    if (!core_)
+        return;
+    const Turn turn(core_->shared);
+    core_->note(request);
 }
 
 void
@@ -188,13 +201,19 @@ ClusterFs::Engine::canCreate(const int64_t size, int &load) const
 std::unique_ptr<ClusterFs::Writer>
 ClusterFs::Engine::create(const Key &key, const ObjectInfo &info, const int64_t expectedSize)
 {
-    return core_ ? core_->create(key, info, expectedSize) : nullptr;
+    if (!core_)
+        return nullptr;
+    const Turn turn(core_->shared);
+    return core_->create(key, info, expectedSize);
 }
 
 std::unique_ptr<ClusterFs::Reader>
 ClusterFs::Engine::read(const Key &key)
 {
-    return core_ ? core_->read(key) : nullptr;
+    if (!core_)
+        return nullptr;
+    const Turn turn(core_->shared);
+    return core_->read(key);
 }
 
 std::unique_ptr<ClusterFs::Reader>
@@ -206,28 +225,38 @@ ClusterFs::Engine::read(const Writer &writer)
 bool
 ClusterFs::Engine::remove(const Key &key)
 {
-    return core_ && core_->remove(key);
+    if (!core_)
+        return false;
+    const Turn turn(core_->shared);
+    return core_->remove(key);
 }
 
 void
 ClusterFs::Engine::updateInfo(const Key &key, const ObjectInfo &info)
 {
-    if (core_)
-        core_->updateInfo(key, info);
+    if (!core_)
+        return;
+    const Turn turn(core_->shared);
+    core_->updateInfo(key, info);
 }
 
 void
 ClusterFs::Engine::replaceHead(const Key &key, const uint32_t oldHeadSize, const std::string &newHead,
                                const ObjectInfo &info, std::function<void(Status)> done)
 {
-    if (core_)
-        core_->replaceHead(key, oldHeadSize, newHead, info, std::move(done));
+    if (!core_)
+        return;
+    const Turn turn(core_->shared);
+    core_->replaceHead(key, oldHeadSize, newHead, info, std::move(done));
 }
 
 bool
-ClusterFs::Engine::next(uint64_t &cursor, Key &key, ObjectInfo &info) const
+ClusterFs::Engine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
-    return core_ && core_->next(cursor, key, info);
+    if (!core_)
+        return false;
+    const Turn turn(core_->shared);
+    return core_->next(cursor, key, info, looks);
 }
 
 void
@@ -304,6 +333,12 @@ uint64_t
 ClusterFs::Engine::maxObjectSize() const
 {
     return core_ ? core_->writers.largestObject() : 0;
+}
+
+bool
+ClusterFs::Engine::indexLoaded() const
+{
+    return core_ && core_->indexLoaded();
 }
 
 double

@@ -68,6 +68,7 @@ public:
     bool find(const Key &, ObjectInfo &);
 
     /// the same, without counting as a lookup
+    bool peek(const Key &, ObjectInfo &) const;
     bool has(const Key &) const;
 
     /// Tells of a request that the proxy got, whatever becomes of it: the engine
@@ -109,8 +110,9 @@ public:
     /// Walks all objects when Config::list is on, in no order; objects that
     /// come or go meanwhile may be left out.
     /// \param cursor 0 to start; moved on by each call
-    /// \returns false at the end
-    bool next(uint64_t &cursor, Key &, ObjectInfo &) const;
+    /// \param looks how many places may be looked at; less by those that were
+    /// \returns false when there is no other object, or looks is 0: call again
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
     /* What belongs together, for callers who know better than what is learned from
      * note(). It needs Config::localityMb, and is kept like all that is learned: until
@@ -148,6 +150,7 @@ public:
     uint64_t liveBytes() const; ///< stored bytes of all objects
     uint64_t capacityBytes() const; ///< stored bytes that fit at most
     uint64_t maxObjectSize() const; ///< stored bytes
+    bool indexLoaded() const; ///< from the checkpoint; what it missed may still be looked for
     double recoveryProgress() const; ///< 0 to 1
 
     Stats stats() const; ///< after close(): as they were at its end

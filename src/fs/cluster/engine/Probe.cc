@@ -53,7 +53,8 @@ ClusterFs::Probe::submit(const IoOp op, const uint64_t offset, std::function<voi
         if (!*alive)
             return;
         busy_ = false;
-        then(status);
+        if (status != Status::busy) // else asked again by the next poll()
+            then(status);
     };
     busy_ = true;
     shared_.device.submit(std::move(io));

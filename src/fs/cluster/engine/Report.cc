@@ -69,6 +69,8 @@ addSpace(Lines &l, const Engine &engine, const Stats &s)
     l.bytes("staging used", s.stagingBytes);
     l.bytes("staging limit", s.stagingLimit);
     l.count("staged objects", s.stagedObjects);
+    l.bytes("parts coming in", s.fillingBytes);
+    l.bytes("parts coming in limit", s.fillingLimit);
     l.bytes("read cache used", s.readCacheBytes);
     l.bytes("read cache limit", s.readCacheLimit);
     l.bytes("index bytes", s.indexBytes);
@@ -143,6 +145,7 @@ addTraffic(Lines &l, const Stats &s)
     l.bytes("bytes merged", c.mergedBytes);
     l.count("objects expired", c.expiredObjects);
     l.number("write amplification", s.writeAmplification);
+    l.count("longest turn us", c.longestTurn);
 }
 
 void

@@ -49,6 +49,7 @@ struct Counters {
     uint64_t checkpointErrors = 0;
     uint64_t journalBlocks = 0;
     uint64_t journalDeletes = 0;
+    uint64_t longestTurn = 0; ///< microseconds of the longest call of the engine, a writer or a reader; open() and close() wait, and are none
 };
 
 /// how the last start went
@@ -79,6 +80,8 @@ struct Stats {
     uint64_t stagingBytes = 0;
     uint64_t stagingLimit = 0;
     uint64_t stagedObjects = 0;
+    uint64_t fillingBytes = 0; ///< memory of what has come of large objects since their last whole part
+    uint64_t fillingLimit = 0;
     uint64_t readCacheBytes = 0;
     uint64_t readCacheLimit = 0;
     uint64_t readCacheHits = 0;

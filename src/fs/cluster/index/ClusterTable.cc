@@ -48,6 +48,19 @@ ClusterFs::ClusterTable::pushHead(const ClusterNo n)
 }
 
 void
+ClusterFs::ClusterTable::pushTail(const ClusterNo n)
+{
+    assert(!linked(n));
+    auto &e = entries_[n];
+    e.previous = tail_;
+    if (tail_ != noCluster)
+        entries_[tail_].next = n;
+    else
+        head_ = n;
+    tail_ = n;
+}
+
+void
 ClusterFs::ClusterTable::unlink(const ClusterNo n)
 {
     assert(linked(n));

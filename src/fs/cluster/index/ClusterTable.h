@@ -61,6 +61,7 @@ public:
 
     /* the list of victims: head = used last, tail = first to go */
     void pushHead(ClusterNo);
+    void pushTail(ClusterNo);
     void unlink(ClusterNo);
     ClusterNo tail() const { return tail_; }
     /// the next one towards the head, or noCluster

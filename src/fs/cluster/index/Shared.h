@@ -21,7 +21,8 @@ namespace ClusterFs {
 /// Each step but the first is taken only when another place fails, too: one
 /// place may be bad that a lot is written to or read from. Superblocks are
 /// asked as soon as writing is given up, so that a disk that died under load
-/// cuts few replies whose hit had begun. \see Probe
+/// cuts few replies whose hit had begun. A request that our own queue refused
+/// (busy) never reached the device and says nothing about it. \see Probe
 class Health
 {
 public:
@@ -38,6 +39,8 @@ public:
 
     /// \param cluster whether it was one: of a full backing store, what was written before still takes writes
     void writeDone(const Status s, const Log &log, const bool cluster = false) {
+        if (s == Status::busy)
+            return;
         if (s == Status::ok) {
             writeErrors_ = 0;
             clusterErrors_ = cluster ? 0 : clusterErrors_;
@@ -59,6 +62,8 @@ public:
             sayBad(writeErrors_, "writes", log);
     }
     void readDone(const Status s) {
+        if (s == Status::busy)
+            return;
         if (s == Status::ok) {
             readErrors_ = 0;
         } else if (++readErrors_ >= readErrorsTolerated && level != Level::gone) {
@@ -85,7 +90,8 @@ private:
         level = Level::noWrites;
         suspect = true;
         log(LogLevel::error, std::to_string(std::max(writeErrors_, clusterErrors_)) + " writes in a row failed: "
-            "nothing is stored any more, hits go on; replace the disk and restart");
+            "nothing is stored any more, hits go on, and what is deleted from now on may come back with "
+            "the next start; replace the disk and restart");
     }
     void sayBad(const unsigned failed, const char *const what, const Log &log) {
         if (!std::exchange(saidBad_, true))
@@ -97,6 +103,28 @@ private:
     unsigned clusterErrors_ = 0;
     unsigned readErrors_ = 0;
     bool saidBad_ = false;
+};
+
+/// Which objects may lie in an older cluster, too, where a start would find them: they were
+/// moved out of it, it stays for the sake of others, and the newest checkpoint still names
+/// them there. That ends with a checkpoint that begins after the move.
+class LeftBehind
+{
+public:
+    /// objects were moved out of a cluster that stays
+    /// \param since what they were packed into has a higher sequence number
+    void note(const Sequence since) { now_ = std::min(now_, since); }
+
+    void checkpointBegins() { closing_ = std::min(closing_, std::exchange(now_, none)); }
+    void checkpointDone() { closing_ = none; } ///< not called when it failed
+
+    /// whether objects of a cluster of that number may have such older copies
+    bool mayConcern(const Sequence s) const { return s > std::min(now_, closing_); }
+
+private:
+    static constexpr Sequence none = ~Sequence(0);
+    Sequence now_ = none;
+    Sequence closing_ = none; ///< what a running checkpoint, or one that failed, is to end
 };
 
 /// The state of one open store. Owned by Core; parts hold a reference.
@@ -136,6 +164,7 @@ struct Shared {
     bool recovered = false; ///< the whole index is known
     uint64_t forgotten = 1; ///< times that copies of what was forgotten remained; all that is not found yet is the first
     uint64_t covered = 0; ///< of these, those that no start would find any more
+    LeftBehind leftBehind;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true); ///< false once the engine is closed
 
     /// Whether a start could find an object that the index does not have. What replaces or
@@ -168,6 +197,24 @@ struct Shared {
     static uint32_t usesOf(const uint32_t heat) { return heat & 7; }
     /// ticks since the last use
     uint32_t ageOf(const uint32_t heat) const { return (heatTick() - (heat >> 3)) & 0xff; }
+};
+
+/// Measures a call into the engine, for Counters::longestTurn: as long as it
+/// lasts, the caller's event loop does nothing else.
+class Turn
+{
+public:
+    explicit Turn(Shared &shared): shared_(shared), begin_(shared.clock.micros()) {}
+    ~Turn() {
+        auto &longest = shared_.counters.longestTurn;
+        longest = std::max(longest, shared_.clock.micros() - begin_);
+    }
+    Turn(const Turn &) = delete;
+    Turn &operator =(const Turn &) = delete;
+
+private:
+    Shared &shared_;
+    const uint64_t begin_; ///< Clock::micros()
 };
 
 } // namespace ClusterFs

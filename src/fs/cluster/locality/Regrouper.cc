@@ -12,6 +12,7 @@ constexpr uint64_t lookMicros = 5000; ///< between looks at the visits, each of 
 constexpr uint64_t restMicros = 50000; ///< after a look that found none
 constexpr uint64_t againMicros = 200000; ///< between looks at a visit that has to wait for others
 constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
+constexpr uint64_t startClusters = 768; ///< clusters of what was stored before the start that count for the budget
 constexpr unsigned budgetShare = 12; ///< of the bytes that were stored, one part may be written again
 constexpr uint64_t togetherShare = 4; ///< times as much as is scattered: most of a group, which stays where it is
 } // namespace
@@ -80,7 +81,9 @@ bool
 ClusterFs::Regrouper::affordable(const uint64_t bytes) const
 {
     const auto &counters = shared_.counters;
-    const auto stored = shared_.catalog.liveBytes() + counters.packedBytes;
+    // the objects of earlier runs were a budget then: a start must not renew it
+    const auto before = std::min(shared_.catalog.liveBytes(), startClusters * shared_.geometry.clusterBytes);
+    const auto stored = before + counters.packedBytes;
     return bytes <= shared_.geometry.clusterBytes &&
            (counters.regroupedBytes + bytes) * budgetShare <= stored &&
            bytes + bytes / 4 <= shared_.catalog.staging.bytesFree() / 4; // staging is for what is new

@@ -164,6 +164,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
 {
     if (!*engineAlive_ || (writing_ && writing_->broken))
         return -1;
+    const Turn turn(shared_);
     if (offset >= this->size())
         return writing_ && writing_->failed ? -1 : 0; // what would follow never came
     if (offset < headBytes() && stage_ != noStage)
@@ -276,6 +277,7 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
     Piece piece;
     if (!*engineAlive_)
         return;
+    const Turn turn(shared_);
     if (inMemory(offset)) {
         answerLater(Status::ok, std::move(done));
         return;

@@ -65,17 +65,56 @@ ClusterFs::Prefetcher::merge()
 }
 
 void
-ClusterFs::Prefetcher::fetch(const std::vector<Key> &wanted)
+ClusterFs::Prefetcher::fetch(const std::vector<Key> &wanted, const uint64_t client)
 {
-    if (shared_.health.level == Health::Level::gone || shared_.device.inFlight() >= shared_.device.depth())
-        return; // or it has enough to do with what is wanted now
+    if (shared_.health.level == Health::Level::gone)
+        return;
+    pages_.erase(std::remove_if(pages_.begin(), pages_.end(), [client](const Page &p) { return p.client == client; }), pages_.end());
+    if (shared_.device.inFlight() >= shared_.device.depth() || pages_.size() >= clientsMost)
+        return; // it has enough to do with what is wanted now
     locate(wanted);
     merge();
     std::stable_partition(places_.begin(), places_.end(), [](const Place &p) { return p.first; });
-    for (const auto &p: places_) {
-        if (p.first && p.objects == 1)
-            continue; // is asked for next: that read knows better what else to bring
-        if (cache_.loadAhead(p.cluster, p.sequence, p.from, p.to - p.from, p.objects) && onRead)
-            onRead(p.key);
+    if (!places_.empty() && places_.front().first && places_.front().objects == 1)
+        places_.erase(places_.begin()); // is asked for next: that read knows better what else to bring
+    places_.resize(std::min(places_.size(), readsMost), Place());
+    if (places_.empty())
+        return;
+    pages_.push_back({client, shared_.clock.micros(), std::deque<Place>(places_.begin(), places_.end())});
+    poll();
+}
+
+/// whether a hit that comes now would still be begun at once
+bool
+ClusterFs::Prefetcher::deviceHasRoom() const
+{
+    const auto &device = shared_.device;
+    return !device.queued() && device.inFlight() < std::max(1U, device.depth() / 2);
+}
+
+void
+ClusterFs::Prefetcher::poll()
+{
+    while (!pages_.empty() && deviceHasRoom()) {
+        auto page = std::move(pages_.front());
+        pages_.pop_front();
+        if (shared_.clock.micros() - page.since > waitMicros)
+            continue;
+        const auto place = page.places.front();
+        page.places.pop_front();
+        const auto client = page.client;
+        if (!page.places.empty())
+            pages_.push_back(std::move(page));
+        begin(place, client);
     }
+}
+
+void
+ClusterFs::Prefetcher::begin(const Place &p, const uint64_t client)
+{
+    const auto &c = shared_.catalog.clusters[p.cluster];
+    if (c.state != ClusterState::packed || c.sequence != p.sequence || cache_.has(p.cluster, p.sequence, p.from, p.to - p.from))
+        return; // it has changed while it waited
+    if (cache_.loadAhead(p.cluster, p.sequence, p.from, p.to - p.from, p.objects, client) && onRead)
+        onRead(p.key);
 }

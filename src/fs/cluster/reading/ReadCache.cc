@@ -132,10 +132,16 @@ ClusterFs::ReadCache::enqueue(const ClusterNo cluster, const Sequence sequence, 
     return load;
 }
 
+bool
+ClusterFs::ReadCache::mayStart(const Load &load)
+{
+    return device_.queued() < queuedMost && makeRoom(load.size);
+}
+
 void
 ClusterFs::ReadCache::begin(const LoadPointer &load)
 {
-    if (deferred_.empty() && makeRoom(load->size))
+    if (deferred_.empty() && mayStart(*load))
         start(load);
     else
         deferred_.push_back(load);
@@ -173,12 +179,13 @@ ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequ
 
 bool
 ClusterFs::ReadCache::loadAhead(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
-                                const uint32_t objects)
+                                const uint32_t objects, const uint64_t client)
 {
-    if (size > aheadMost() || !deferred_.empty() || !policy_.readAhead())
+    if (size > aheadMost() || !deferred_.empty() || !policy_.readAhead(client))
         return false;
     const auto load = enqueue(cluster, sequence, from, size, cluster, IoClass::urgent, [](Status) {});
     load->ahead = objects;
+    load->client = client;
     ++ahead.reads;
     ahead.objects += objects;
     begin(load);
@@ -192,6 +199,7 @@ ClusterFs::ReadCache::start(const LoadPointer &load)
     window->loading = true;
     window->mates = load->mates;
     window->ahead = load->ahead;
+    window->client = load->client;
     Io io;
     io.op = IoOp::read;
     io.ioClass = load->ioClass;
@@ -215,8 +223,10 @@ ClusterFs::ReadCache::loaded(const LoadPointer &load, const WindowPointer &windo
     if (others.empty())
         underWay_.erase(load->cluster);
 
-    if (status != Status::ok)
+    if (status != Status::ok) {
+        window->mates = window->ahead = 0; // nobody could have used them
         remove(window);
+    }
     // the window is in use until all waiters have copied what they came for
     const auto waiters = std::move(load->waiters);
     for (const auto &done: waiters)
@@ -232,7 +242,7 @@ ClusterFs::ReadCache::startDeferred()
 {
     while (!deferred_.empty()) {
         const auto load = deferred_.front();
-        if (!makeRoom(load->size))
+        if (!mayStart(*load))
             return;
         deferred_.pop_front();
         start(load);
@@ -381,7 +391,7 @@ ClusterFs::ReadCache::noteDrop(const Window &window)
         const auto wanted = std::min<uint32_t>(static_cast<uint32_t>(window.pieces.size()), window.ahead);
         ahead.wanted += wanted;
         ahead.unused += window.ahead - wanted;
-        policy_.noteAhead(wanted > 0);
+        policy_.noteAhead(window.client, wanted > 0);
     }
     if (!window.mates || window.checked.empty())
         return; // never arrived

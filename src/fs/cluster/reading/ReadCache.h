@@ -37,6 +37,7 @@ struct Window {
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
     uint32_t mates = 0; ///< objects that were read along with the wanted one
     uint32_t ahead = 0; ///< objects that nobody had asked for, but a page was expected to
+    uint64_t client = 0; ///< who had opened that page
     uint64_t used = 0; ///< the read cache's clock at the last use
     std::vector<Piece> pieces; ///< that were used
     bool reduced = false; ///< to its pieces
@@ -78,7 +79,7 @@ public:
     WindowPointer find(ClusterNo, Sequence, uint32_t start, uint32_t size);
 
     /// Reads bytes of a cluster; joins a read under way that covers them.
-    /// Waits for memory when the limit is reached.
+    /// Waits when memory is at its limit, or too many wait at the device.
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
 
@@ -95,8 +96,9 @@ public:
     /// Reads bytes that nobody has asked for yet, when there is room and such reads
     /// have been of use lately.
     /// \param objects that are expected to be wanted
+    /// \param client who opened the page
     /// \returns whether a read was begun; never of more than aheadMost() bytes
-    bool loadAhead(ClusterNo, Sequence, uint32_t start, uint32_t size, uint32_t objects);
+    bool loadAhead(ClusterNo, Sequence, uint32_t start, uint32_t size, uint32_t objects, uint64_t client);
 
     /// bytes of one read ahead: it must not push everything else out of memory
     uint64_t aheadMost() const { return limit_ / 8; }
@@ -104,7 +106,7 @@ public:
     /// whether bytes of a cluster are in memory or on their way
     bool has(ClusterNo, Sequence, uint32_t start, uint32_t size);
 
-    /// starts reads that waited for memory which others have given back
+    /// starts reads that waited for memory which others have given back, or for the device
     void poll() { startDeferred(); }
 
     /// adds bytes that were just written or are on their way to the device
@@ -132,6 +134,9 @@ public:
 
     const WindowPolicy &policy() const { return policy_; }
 
+    /// requests that may wait at the device when a read is begun: more reads wait here, where none is refused
+    static constexpr size_t queuedMost = 4096;
+
     uint64_t groupReads = 0; ///< reads of an object with its group
     uint64_t matesRead = 0; ///< objects that those brought along
     uint64_t matesBytes = 0; ///< bytes of those
@@ -153,6 +158,7 @@ private:
         IoClass ioClass;
         uint32_t mates = 0;
         uint32_t ahead = 0;
+        uint64_t client = 0;
         std::vector<Done> waiters;
     };
     using LoadPointer = std::shared_ptr<Load>;
@@ -164,6 +170,7 @@ private:
     void start(const LoadPointer &);
     void loaded(const LoadPointer &, const WindowPointer &, Status);
     void startDeferred();
+    bool mayStart(const Load &);
     bool makeRoom(uint64_t bytes);
     void evict(uint64_t wanted, bool recentToo);
     bool recent(const Window &) const;
@@ -189,7 +196,7 @@ private:
     Windows windows_;
     std::unordered_map<ClusterNo, std::vector<Windows::iterator>> byCluster_;
     std::unordered_map<ClusterNo, std::vector<LoadPointer>> underWay_;
-    std::deque<LoadPointer> deferred_; ///< wait for memory; one for each waiting reader at most
+    std::deque<LoadPointer> deferred_; ///< wait for memory or the device; one for each waiting reader at most
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -8,12 +8,14 @@
 namespace ClusterFs {
 namespace {
 constexpr double weight = 1.0 / 64; ///< of one window in the usefulness
+constexpr double clientWeight = 1.0 / 16; ///< of one read ahead in what is known of a client
 constexpr double leastAhead = 0.75; ///< of the reads ahead, so many are to be wanted
 constexpr unsigned trialEvery = 64; ///< refusals: one is read anyway, or nothing could be learned
 
 /// counts a refusal \returns whether it is time for a trial instead
+template <class Count>
 bool
-tryAnyway(unsigned &refusals)
+tryAnyway(Count &refusals)
 {
     if (++refusals < trialEvery)
         return false;
@@ -35,16 +37,31 @@ ClusterFs::WindowPolicy::readGroup(const CostMeter &cost, const unsigned mates, 
     return tryAnyway(refusals_);
 }
 
-bool
-ClusterFs::WindowPolicy::readAhead()
+double
+ClusterFs::WindowPolicy::usefulnessAhead() const
 {
-    return ahead_ > leastAhead || tryAnyway(refusalsAhead_);
+    return known_ ? sum_ / known_ : 1;
+}
+
+bool
+ClusterFs::WindowPolicy::readAhead(const uint64_t client)
+{
+    auto &c = clients_[At(client)];
+    const double useful = c.known || known_ < clientsEnough ? double(c.useful) : usefulnessAhead();
+    return useful > leastAhead || tryAnyway(c.refusals);
 }
 
 void
-ClusterFs::WindowPolicy::noteAhead(const bool wanted)
+ClusterFs::WindowPolicy::noteAhead(const uint64_t client, const bool wanted)
 {
-    ahead_ += (wanted - ahead_) * weight;
+    auto &c = clients_[At(client)];
+    if (c.known)
+        sum_ -= double(c.useful);
+    else
+        ++known_;
+    c.known = true;
+    c.useful += static_cast<float>((wanted - double(c.useful)) * clientWeight);
+    sum_ += double(c.useful);
 }
 
 void

@@ -52,6 +52,7 @@ ClusterFs::Checkpointer::begin()
     number_ = superblock_.checkpoint + 1;
     from_ = shared_.sequence + 1;
     forgotten_ = shared_.forgotten;
+    shared_.leftBehind.checkpointBegins();
     chunk_ = 0;
     nextCluster_ = 0;
     nextBucket_ = 0;
@@ -305,6 +306,7 @@ ClusterFs::Checkpointer::finish()
     step_ = Step::idle;
     lastFailed_ = false;
     shared_.covered = forgotten_; // its journal and its objects do not have them
+    shared_.leftBehind.checkpointDone();
     ++completed_;
     ++shared_.counters.checkpoints;
     completedAt_ = shared_.clock.micros();

@@ -9,7 +9,8 @@
 ClusterFs::Findings::Findings(Shared &shared, RecoveryStats &stats):
     shared_(shared),
     stats_(stats),
-    highest_(shared.sequence)
+    highest_(shared.sequence),
+    order_(shared.catalog.clusters)
 {
 }
 
@@ -320,8 +321,13 @@ ClusterFs::Findings::joinParts()
 void
 ClusterFs::Findings::noteOlder(const uint32_t bucket, const Key *const key, const Record &r, const Front &front)
 {
-    if (!stats_.scanned)
-        older_.push_back({bucket, shared_.catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r, front});
+    if (stats_.scanned)
+        return;
+    const auto &catalog = shared_.catalog;
+    const auto known = catalog.index.find(bucket, r.tag);
+    // the one that is known may be about to give way to a newer one: sortOut() finds that
+    const auto newer = known != noSlot && !catalog.index[known].staged() ? catalog.index[known].cluster : r.cluster;
+    older_[newer].push_back({bucket, catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r, front});
 }
 
 /// as the table has it now
@@ -345,50 +351,87 @@ ClusterFs::Findings::newerThan(const OlderCopy &copy) const
     return catalog.clusters[catalog.index[slot].cluster].sequence > copy.sequence ? slot : noSlot;
 }
 
-ClusterFs::ClusterNo
-ClusterFs::Findings::contested()
+/// moves copies to the clusters where their newer ones are by now
+void
+ClusterFs::Findings::sortOut(const ClusterNo cluster)
 {
-    while (!older_.empty() && !stats_.scanned) {
-        const auto slot = newerThan(older_.back());
-        if (slot != noSlot)
-            return shared_.catalog.index[slot].cluster;
-        older_.pop_back(); // deleted or stored again meanwhile
+    const auto found = older_.find(cluster);
+    if (found == older_.end())
+        return;
+    std::vector<OlderCopy> here;
+    const auto copies = std::move(found->second);
+    older_.erase(found);
+    for (const auto &copy: copies) {
+        const auto slot = newerThan(copy);
+        if (slot == noSlot)
+            continue; // deleted or stored again meanwhile
+        const auto c = shared_.catalog.index[slot].cluster;
+        (c == cluster ? here : older_[c]).push_back(copy);
     }
-    return noCluster;
+    if (!here.empty())
+        older_[cluster] = std::move(here);
 }
 
 bool
-ClusterFs::Findings::isWhole(const SlotNo slot, const char *const bytes) const
+ClusterFs::Findings::contested(Contested &what)
+{
+    if (stats_.scanned)
+        older_.clear();
+    while (!older_.empty()) {
+        what.cluster = older_.begin()->first;
+        sortOut(what.cluster);
+        const auto found = older_.find(what.cluster);
+        if (found == older_.end())
+            continue;
+        what.from = shared_.geometry.clusterBytes;
+        what.to = 0;
+        for (const auto &copy: found->second) {
+            const auto slot = newerThan(copy);
+            const auto from = shared_.catalog.index[slot].offset();
+            what.from = std::min(what.from, from);
+            what.to = std::max(what.to, from + Catalog::ExtentBytes(shared_.catalog.payloadBytes(slot)));
+        }
+        auto &copies = checking_[what.cluster];
+        copies.insert(copies.end(), found->second.begin(), found->second.end());
+        older_.erase(found);
+        return true;
+    }
+    return false;
+}
+
+bool
+ClusterFs::Findings::isWhole(const SlotNo slot, const char *const bytes, const Contested &what) const
 {
     const auto &catalog = shared_.catalog;
     const auto &r = catalog.index[slot];
-    const auto end = catalog.clusters[r.cluster].end;
-    if (!bytes || r.offset() + ExtentHeader::encodedBytes > end)
+    const auto size = catalog.payloadBytes(slot);
+    if (!bytes || r.offset() < what.from || r.offset() + Catalog::ExtentBytes(size) > what.to)
         return false;
+    const char *const extent = bytes + (r.offset() - what.from);
     ExtentHeader header;
-    header.size = catalog.payloadBytes(slot);
+    header.size = size;
     header.sequence = catalog.clusters[r.cluster].sequence;
-    header.key = keyOfExtent(bytes + r.offset());
-    return checkExtent(bytes + r.offset(), end - r.offset(), header, shared_.uuid, r.cluster, r.offset()) == Status::ok;
+    header.key = keyOfExtent(extent);
+    return checkExtent(extent, what.to - r.offset(), header, shared_.uuid, r.cluster, r.offset()) == Status::ok;
 }
 
 void
-ClusterFs::Findings::check(const ClusterNo cluster, const char *const bytes)
+ClusterFs::Findings::check(const Contested &what, const char *const bytes)
 {
     const auto &index = shared_.catalog.index;
+    auto copies = std::move(checking_[what.cluster]);
+    checking_.erase(what.cluster);
     // the newest of the older copies has its turn first
-    std::stable_sort(older_.begin(), older_.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence > b.sequence; });
-    std::vector<OlderCopy> rest;
-    for (const auto &copy: older_) {
+    std::stable_sort(copies.begin(), copies.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence > b.sequence; });
+    for (const auto &copy: copies) {
         const auto slot = newerThan(copy);
         if (slot == noSlot)
             continue;
-        if (index[slot].cluster != cluster)
-            rest.push_back(copy);
-        else if (!isWhole(slot, bytes))
+        if (index[slot].cluster != what.cluster)
+            older_[index[slot].cluster].push_back(copy); // one that was newer still gave way
+        else if (!isWhole(slot, bytes, what))
             revert(slot, copy);
     }
-    older_.swap(rest);
 }
 
 /// a copy is not whole: the older one is what there is
@@ -435,42 +478,42 @@ ClusterFs::Findings::announcedAfter(const ClusterNo n) const
     return found == fates_.end() ? 0 : found->second.after;
 }
 
-void
-ClusterFs::Findings::unknownAreFree()
+bool
+ClusterFs::Findings::finish(const std::function<bool()> &goOn)
 {
-    for (ClusterNo n = 0; n < shared_.catalog.clusters.count(); ++n) {
-        if (shared_.catalog.clusters[n].state == ClusterState::unknown)
-            shared_.catalog.makeFree(n);
-    }
-}
-
-void
-ClusterFs::Findings::finish()
-{
+    constexpr uint32_t slice = 1024;
     auto &catalog = shared_.catalog;
     catalog.holdEmpty = false;
-    std::vector<ClusterNo> order;
-    for (ClusterNo n = 0; n < catalog.clusters.count(); ++n) {
-        auto &c = catalog.clusters[n];
-        if (c.state == ClusterState::packed && !c.live)
-            catalog.freeCluster(n);
-        else if (c.state == ClusterState::packed)
-            order.push_back(n);
-        else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
-            catalog.makeFree(n);
+    while (nextToFinish_ < catalog.clusters.count()) {
+        for (uint32_t i = 0; i < slice && nextToFinish_ < catalog.clusters.count(); ++i)
+            finish(nextToFinish_++);
+        if (nextToFinish_ < catalog.clusters.count() && !goOn())
+            return false;
     }
-    std::sort(order.begin(), order.end(), [&](const ClusterNo a, const ClusterNo b) {
-        const auto &x = catalog.clusters[a];
-        const auto &y = catalog.clusters[b];
-        return x.heat != y.heat ? x.heat < y.heat : x.sequence < y.sequence;
-    });
-    for (const auto n: order) {
-        catalog.clusters.unlink(n);
-        catalog.clusters.pushHead(n);
-    }
+    if (!order_.run(goOn))
+        return false;
     large_.clear();
     fronts_.clear();
     older_.clear();
+    checking_.clear();
     fates_.clear();
     removals_.clear();
+    return true;
+}
+
+void
+ClusterFs::Findings::finish(const ClusterNo n)
+{
+    auto &catalog = shared_.catalog;
+    const auto &c = catalog.clusters[n];
+    const bool inOrderOfWriting = shared_.config.replacement == ReplacementPolicy::fifo;
+    if (c.state == ClusterState::unknown)
+        catalog.makeFree(n); // nothing is known of it: it holds nothing
+    else if (c.state == ClusterState::packed && !c.live)
+        catalog.freeCluster(n);
+    else if (c.state == ClusterState::packed)
+        // differences, since the clock of uses is cut to 32 bits
+        order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? shared_.sequence - c.sequence : shared_.sequence - c.heat));
+    else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
+        catalog.makeFree(n);
 }

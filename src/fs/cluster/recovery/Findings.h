@@ -7,7 +7,10 @@
 #include "fs/cluster/index/Shared.h"
 #include "fs/cluster/layout/Checkpoint.h"
 #include "fs/cluster/layout/JournalBlock.h"
+#include "fs/cluster/recovery/UseOrder.h"
 
+#include <functional>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -40,21 +43,27 @@ public:
     /// large objects whose parts may have come after their heads
     void joinParts();
 
-    /// a cluster with newer copies that must be checked, or noCluster
-    ClusterNo contested();
-    /// \param bytes that cluster up to its end, or nil when it can't be read.
+    /// bytes of a cluster with newer copies that must be checked
+    struct Contested {
+        ClusterNo cluster = noCluster;
+        uint32_t from = 0; ///< from the start of the cluster
+        uint32_t to = 0;
+    };
+    /// takes what is to be checked next; several may be under way. \returns false when there is no more
+    bool contested(Contested &);
+    /// \param bytes those that were asked for, or nil when they can't be read.
     /// Copies that are not whole give way to older ones.
-    void check(ClusterNo, const char *bytes);
+    void check(const Contested &, const char *bytes);
 
     /// clusters whose front must be read, as known after the cluster table
     std::vector<ClusterNo> announced() const;
     /// what an announced cluster's sequence number must exceed to count
     Sequence announcedAfter(ClusterNo) const;
 
-    /// all clusters that nothing is known of hold nothing
-    void unknownAreFree();
-    /// ends: gives back what nothing leads to, puts clusters in order of use
-    void finish();
+    /// Ends, a slice at a time: gives back what nothing leads to, puts clusters in order of use.
+    /// \param goOn asked now and then: false ends this slice
+    /// \returns whether that was all
+    bool finish(const std::function<bool()> &goOn);
 
     Sequence highest() const { return highest_; }
 
@@ -93,21 +102,29 @@ private:
     void noteOlder(uint32_t bucket, const Key *, const Record &, const Front &);
     Front frontOf(const Record &) const;
     SlotNo newerThan(const OlderCopy &) const;
-    bool isWhole(SlotNo, const char *bytes) const;
+    bool isWhole(SlotNo, const char *bytes, const Contested &) const;
+    void sortOut(ClusterNo);
     void revert(SlotNo, const OlderCopy &);
     bool chainIsWhole(ClusterNo first) const;
     bool partsAreHere(const LargeObject &) const;
     void join(const LargeObject &);
     void see(Sequence);
+    void finish(ClusterNo);
 
     Shared &shared_;
     RecoveryStats &stats_;
     std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the table says are in motion
     std::unordered_map<uint64_t, Sequence> removals_; ///< bounded by the journal's size
-    std::vector<OlderCopy> older_; ///< bounded by the journal: it names no removal of them, and no release of their clusters
+    /// Older copies by the cluster that has the newer one, or had it when this was noted. Bounded by
+    /// the journal: it names no removal of them, and no release of their clusters.
+    using Copies = std::map<ClusterNo, std::vector<OlderCopy>>;
+    Copies older_;
+    Copies checking_; ///< of these, those whose newer copies are being read
     std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
     Sequence highest_ = 0;
+    UseOrder order_;
+    ClusterNo nextToFinish_ = 0;
 };
 
 } // namespace ClusterFs

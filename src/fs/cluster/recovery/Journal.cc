@@ -9,6 +9,8 @@ namespace ClusterFs {
 namespace {
 constexpr uint32_t blocksInWrite = 16;
 constexpr unsigned failuresTolerated = 8;
+constexpr uint64_t flushAgainMicros = 1000000; ///< between flushes when one has failed
+constexpr uint64_t writeAgainMicros = 10000000; ///< between tries on a device that takes no writes
 } // namespace
 } // namespace ClusterFs
 
@@ -118,8 +120,14 @@ ClusterFs::Journal::overdue(const uint64_t since) const
 void
 ClusterFs::Journal::poll()
 {
-    if (!busy_ && shared_.health.level == Health::Level::good) {
-        if (due())
+    // what is deleted while the device takes no writes would be back after the next start:
+    // that it takes one again is all that can be hoped for
+    const bool good = shared_.health.level == Health::Level::good;
+    const bool again = shared_.health.level == Health::Level::noWrites && shared_.clock.micros() >= writeAgain_;
+    if (!busy_ && (good || again)) {
+        if (flushOwed_ && shared_.clock.micros() >= flushAgain_)
+            flush();
+        else if (due())
             write();
         else if (overdue(releaseAtRisk_))
             flush();
@@ -204,6 +212,7 @@ ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flu
     if (status != Status::ok) {
         ++shared_.counters.writeErrors;
         waited_ = ++failures_ < failuresTolerated; // the records are still pending
+        writeAgain_ = shared_.clock.micros() + writeAgainMicros;
         return;
     }
     failures_ = 0;
@@ -222,12 +231,17 @@ ClusterFs::Journal::flush()
     io.ioClass = IoClass::background;
     const auto alive = shared_.alive;
     busy_ = true;
-    releaseAtRisk_ = 0; // what is written is covered; a flush that fails is not repeated
+    flushOwed_ = false;
+    releaseAtRisk_ = 0; // what is written is covered
     io.done = [this, alive](const Status status) {
         if (!*alive)
             return;
         busy_ = false;
         shared_.health.writeDone(status, shared_.log);
+        if (status != Status::ok) {
+            flushOwed_ = true;
+            flushAgain_ = shared_.clock.micros() + flushAgainMicros;
+        }
     };
     shared_.device.submit(std::move(io));
 }

@@ -47,7 +47,7 @@ public:
     void hurry() { hurry_ = true; }
 
     /// nothing pending or under way
-    bool idle() const { return pending_.empty() && !busy_; }
+    bool idle() const { return pending_.empty() && !busy_ && !flushOwed_; }
     /// the share of the region that is used, 0 to 1
     double used() const;
     uint64_t pendingRemovals() const { return pendingRemovals_; }
@@ -79,7 +79,10 @@ private:
     Ticket issued_ = 0;
     Ticket written_ = 0;
     unsigned failures_ = 0; ///< writes in a row
+    uint64_t flushAgain_ = 0; ///< Clock::micros() from which on a flush that failed is repeated
+    uint64_t writeAgain_ = 0; ///< the same of writes, on a device that takes none
     bool busy_ = false;
+    bool flushOwed_ = false; ///< one has failed
     bool waited_ = false; ///< somebody waits for an announcement
     bool hurry_ = false;
     bool overflowed_ = false;

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t journalBlocksInRead = 64;
 constexpr unsigned chunksAhead = 16; ///< checkpoint chunks in flight or waiting for their turn
 constexpr uint64_t turnMicros = 5000; ///< how long poll() may keep requests waiting for more of the index
+constexpr uint64_t finishMicros = 1000; ///< the same at the end, when nothing of it is missing any more
 /// Clusters that were written since, but whose announcement was lost, have
 /// sequence numbers that we have not seen: stay clear of them. More than are written
 /// from one superblock to the next. A multiple of all heat ticks, so that the ages of
@@ -282,8 +283,10 @@ ClusterFs::Recovery::poll()
         takeChunks();
         return;
     }
-    if (step_ == Step::copies && !frontsInFlight_)
+    if (step_ == Step::copies)
         end();
+    if (step_ == Step::finish)
+        finish();
     if (step_ != Step::clusters && step_ != Step::scan)
         return;
     readFronts();
@@ -302,34 +305,45 @@ ClusterFs::Recovery::poll()
     }
 }
 
-/// a whole cluster at a time: what was carried together was packed together
 void
-ClusterFs::Recovery::checkCopies(const ClusterNo c)
+ClusterFs::Recovery::checkCopies(const Findings::Contested &what)
 {
-    step_ = Step::copies;
-    const auto size = static_cast<uint32_t>(roundUp(shared_.catalog.clusters[c].end, shared_.device.alignment()));
+    const auto alignment = shared_.device.alignment();
+    const auto from = roundDown(what.from, alignment);
+    const auto size = static_cast<uint32_t>(roundUp(what.to, alignment) - from);
     ++stats_.clustersRead;
     ++frontsInFlight_;
-    read(shared_.geometry.clusterOffset(c), size, [this, c](const Status status, const BufferPointer &buffer) {
-        findings_.check(c, status == Status::ok ? buffer->data() : nullptr);
+    read(shared_.geometry.clusterOffset(what.cluster) + from, size, [this, what, from](const Status status, const BufferPointer &buffer) {
+        findings_.check(what, status == Status::ok ? buffer->data() + (what.from - from) : nullptr);
         --frontsInFlight_;
     });
 }
 
+/// all is found; of what there are several copies, the newer ones are looked at
 void
 ClusterFs::Recovery::end()
 {
-    const auto contested = findings_.contested();
-    if (contested != noCluster) {
-        checkCopies(contested); // poll() comes back
-        return;
-    }
+    if (step_ != Step::scan)
+        step_ = Step::copies;
+    Findings::Contested what;
+    while (frontsInFlight_ < depth && findings_.contested(what))
+        checkCopies(what);
+    if (frontsInFlight_)
+        return; // poll() comes back
     if (step_ != Step::scan)
         shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
-    findings_.unknownAreFree();
-    findings_.finish();
     chunks_.clear();
     fronts_.clear();
+    step_ = Step::finish;
+    finish();
+}
+
+void
+ClusterFs::Recovery::finish()
+{
+    const auto until = shared_.clock.micros() + finishMicros;
+    if (!findings_.finish([&] { return shared_.clock.micros() < until; }))
+        return;
     step_ = Step::done;
     stats_.done = true;
     stats_.objects = shared_.catalog.objects();
@@ -350,6 +364,7 @@ ClusterFs::Recovery::progress() const
         return 0.2 + 0.8 * chunkToTake_ / static_cast<double>(expected);
     }
     case Step::copies:
+    case Step::finish:
         return 1;
     case Step::scan:
         return static_cast<double>(nextScan_) / shared_.geometry.clusterCount;

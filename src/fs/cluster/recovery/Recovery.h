@@ -32,6 +32,8 @@ public:
     bool done() const { return step_ == Step::done; }
     /// stores may go to the device: what is free is known
     bool storable() const { return step_ == Step::scan || step_ == Step::done; }
+    /// the journal may be written: it is known where it goes on
+    bool knowsJournal() const { return step_ != Step::journal; }
     bool scanning() const { return step_ == Step::scan; }
 
     void removedNow(const Key &key) { if (!done()) findings_.removedNow(key); }
@@ -43,7 +45,7 @@ public:
     const RecoveryStats &stats() const { return stats_; }
 
 private:
-    enum class Step : uint8_t { journal, table, clusters, objects, copies, scan, done };
+    enum class Step : uint8_t { journal, table, clusters, objects, copies, scan, finish, done };
     static constexpr unsigned depth = 16; ///< reads in flight
     static constexpr uint32_t frontBytes = 16 * 1024; ///< first read of a cluster
 
@@ -61,8 +63,9 @@ private:
     void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
     void beginClusters();
     void beginScan();
-    void checkCopies(ClusterNo);
+    void checkCopies(const Findings::Contested &);
     void end();
+    void finish();
 
     Shared &shared_;
     Journal &journal_;

@@ -162,6 +162,8 @@ ClusterFs::Carrier::flushed(const std::vector<ClusterNo> &list)
         const auto found = find(c);
         assert(found != held_.end());
         const bool evict = found->evict;
+        if (!evict)
+            shared_.leftBehind.note(found->since);
         held_.erase(found);
         auto &entry = catalog.clusters[c];
         --entry.carried;

@@ -12,6 +12,8 @@ namespace {
 constexpr unsigned tailCandidates = 16; ///< clusters compared for the next eviction
 constexpr unsigned otherCandidates = 32; ///< clusters from anywhere compared with them
 constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
+constexpr unsigned valueLooks = 256; ///< records of a cluster looked at for its value; the others are taken for alike
+constexpr unsigned evictionsMost = 8; ///< clusters that go in one turn
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
 constexpr uint64_t sweepMicros = 100000; ///< between sweeps
 constexpr size_t sparseMost = 64;
@@ -91,8 +93,8 @@ ClusterFs::Evictor::poll()
     }
     if (needsClusters())
         merge();
-    // each round frees a cluster or starts a read, so this ends
-    while (isShort()) {
+    // a device that is full at a start needs many: the next turn goes on
+    for (unsigned n = 0; isShort() && n < evictionsMost; ++n) {
         const auto c = victim();
         if (c == noCluster ? !dropStaged() : !evict(c))
             return;
@@ -244,13 +246,18 @@ ClusterFs::Evictor::valueOf(const ClusterNo c) const
     const auto &catalog = shared_.catalog;
     const bool alike = shared_.config.replacement == ReplacementPolicy::gds;
     uint64_t value = 0;
-    for (auto s = catalog.clusters[c].first; s != noSlot; s = catalog.index[s].sibling) {
+    uint32_t live = 0;
+    unsigned looks = 0;
+    for (auto s = catalog.clusters[c].first; s != noSlot && looks < valueLooks; s = catalog.index[s].sibling, ++looks) {
         const auto &r = catalog.index[s];
+        if (r.dead())
+            continue;
+        ++live;
         const auto age = shared_.ageOf(r.heat());
-        if (!r.dead() && age < oldest && !expired(s))
+        if (age < oldest && !expired(s))
             value += (alike ? 1 : uint64_t(catalog.payloadBytes(s))) * (oldest - age);
     }
-    return value;
+    return live ? value * catalog.clusters[c].live / live : 0;
 }
 
 bool
@@ -371,7 +378,7 @@ ClusterFs::Evictor::finish(const ClusterNo c)
     auto &entry = shared_.catalog.clusters[c];
     if (entry.state != ClusterState::packed)
         return;
-    if (entry.live && carrier_.copied(c))
+    if (entry.live && (carrier_.copied(c) || shared_.leftBehind.mayConcern(entry.sequence)))
         ++shared_.forgotten;
     ++shared_.counters.evictedClusters;
     shared_.counters.evictedObjects += entry.live;

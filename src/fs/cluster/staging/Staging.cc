@@ -68,6 +68,7 @@ ClusterFs::Staging::append(const StageNo s, const char *from, size_t size)
                 nextChunk_[o.lastChunk] = c;
             o.lastChunk = c;
             ++usedChunks_;
+            writingBytes_ += chunkBytes;
         }
         const auto n = std::min<size_t>(size, chunkBytes - used);
         memcpy(chunk(o.lastChunk) + used, from, n);
@@ -85,6 +86,7 @@ ClusterFs::Staging::complete(const StageNo s, const uint64_t now)
     assert(o.state == StageState::writing);
     o.state = StageState::complete;
     o.since = now;
+    writingBytes_ -= ChunksOf(o);
     link(s);
 }
 
@@ -134,6 +136,8 @@ ClusterFs::Staging::drop(const StageNo s)
     assert(o.state != StageState::free);
     if (o.state == StageState::complete)
         unlink(s);
+    else if (o.state == StageState::writing)
+        writingBytes_ -= ChunksOf(o);
     o.record = noSlot;
     o.state = StageState::leaving;
     if (!o.pins)

@@ -97,6 +97,8 @@ public:
     uint64_t bytesLimit() const { return chunkCount_ * uint64_t(chunkBytes); }
     uint64_t bytesFree() const; ///< neither used nor promised
     uint64_t completeBytes() const { return completeBytes_; } ///< memory of objects that could be packed now
+    /// memory that objects have, or were promised, whose bytes are still coming
+    uint64_t incompleteBytes() const { return writingBytes_ + promised_; }
     /// memory that an object of that size takes
     static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
     uint32_t objects() const { return objects_; }
@@ -106,6 +108,7 @@ private:
     void link(StageNo);
     void unlink(StageNo);
     void freeObject(StageNo);
+    static uint64_t ChunksOf(const Staged &o) { return roundUp(o.size, chunkBytes); } ///< their bytes
     char *chunk(const uint32_t c) const { return memory_.data() + size_t(c) * chunkBytes; }
 
     uint32_t chunkCount_;
@@ -122,6 +125,7 @@ private:
     uint64_t usedChunks_ = 0;
     uint64_t promised_ = 0;
     uint64_t completeBytes_ = 0;
+    uint64_t writingBytes_ = 0; ///< in chunks of objects in that state
     uint32_t objects_ = 0;
 };
 

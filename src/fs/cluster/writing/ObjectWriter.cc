@@ -8,125 +8,23 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
-constexpr uint64_t hungMicros = 3000000; ///< a device that finishes no write for so long is not waited for
+constexpr uint64_t leastFilling = 16 * 1024; ///< bytes of the buffer of a part's beginning
+constexpr unsigned incompleteShare = 64; ///< of the staging that others have left, one part is for each object that is coming in
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::WriterGroup::WriterGroup(Shared &s, Allocator &a, ReadCache &c):
-    shared(s),
-    allocator(a),
-    cache(c)
-{
-}
-
-uint64_t
-ClusterFs::WriterGroup::smallestFront() const
-{
-    // Squid's metadata and most response headers fit, so that replacing them
-    // touches the front only
-    return std::min<uint64_t>(16 * 1024, shared.partCapacity() / 2);
-}
-
-uint64_t
-ClusterFs::WriterGroup::largestObject() const
-{
-    // the references to all parts share a cluster with the smallest front,
-    // and some room is left for headers that grow
-    const auto room = shared.extentCapacity() - 2 * smallestFront();
-    const auto parts = std::max<uint64_t>(1, room / PartReference::encodedBytes);
-    return std::min<uint64_t>(parts, shared.geometry.clusterCount / 2) * shared.partCapacity();
-}
-
-uint64_t
-ClusterFs::WriterGroup::frontOf(const int64_t expectedSize) const
-{
-    const uint64_t whole = shared.extentCapacity();
-    if (expectedSize < 0)
-        return whole / 2;
-    const auto size = static_cast<uint64_t>(expectedSize);
-    // it may turn out larger than expected: leave room for references to parts
-    if (size + spareReferences * PartReference::encodedBytes <= whole)
-        return std::max(size, whole / 2);
-    // full parts and what is left over as the front, so that no space is lost
-    const auto parts = size / shared.partCapacity();
-    const auto left = size % shared.partCapacity();
-    const bool fits = left + parts * PartReference::encodedBytes + smallestFront() <= whole;
-    return left >= smallestFront() && fits ? left : smallestFront();
-}
-
-void
-ClusterFs::WriterGroup::send(const Journal::Ticket ticket, Io io)
-{
-    if (waiting_.empty() && ticket <= journal->written())
-        shared.device.submit(std::move(io));
-    else
-        waiting_.push_back({ticket, std::move(io)});
-}
-
-void
-ClusterFs::WriterGroup::poll()
-{
-    const bool lost = shared.health.level != Health::Level::good; // the journal will get no further
-    while (!waiting_.empty() && (lost || waiting_.front().ticket <= journal->written())) {
-        auto io = std::move(waiting_.front().io);
-        waiting_.pop_front();
-        if (lost)
-            io.done(Status::ioError);
-        else
-            shared.device.submit(std::move(io));
-    }
-}
-
-void
-ClusterFs::WriterGroup::partSent(const uint64_t bytes)
-{
-    if (!bytesInFlight)
-        lastProgress_ = shared.clock.micros();
-    bytesInFlight += bytes;
-}
-
-void
-ClusterFs::WriterGroup::partDone(const uint64_t bytes)
-{
-    bytesInFlight -= bytes;
-    lastProgress_ = shared.clock.micros();
-}
-
-bool
-ClusterFs::WriterGroup::congested() const
-{
-    return bytesInFlight > bytesInFlightMost() / 2 && shared.clock.micros() - lastProgress_ < hungMicros;
-}
-
-ClusterFs::Status
-ClusterFs::WriterGroup::publish(const StageNo stage)
-{
-    auto &catalog = shared.catalog;
-    const auto key = catalog.staging[stage].key;
-    const auto older = catalog.index.find(key);
-    if (older != noSlot || shared.mayReturn())
-        journal->removal(key, shared.sequence);
-    if (older != noSlot)
-        catalog.erase(older);
-    if (catalog.addStaged(stage) == noSlot)
-        return Status::full;
-    const auto slot = catalog.staging[stage].record;
-    ++shared.counters.stored;
-    shared.counters.storedBytes += catalog.objectSize(slot);
-    return Status::ok;
-}
-
-ClusterFs::ObjectWriter::ObjectWriter(WriterGroup &group, const Key &key, const StageNo stage, const uint64_t frontLimit, const uint64_t promised):
+ClusterFs::ObjectWriter::ObjectWriter(WriterGroup &group, const Key &key, const StageNo stage, const Plan &plan):
     group_(group),
     engineAlive_(group.shared.alive),
     key_(key),
     object_(std::make_shared<WritingObject>()),
-    promised_(promised)
+    expected_(plan.expected),
+    promised_(plan.promised)
 {
     object_->stage = stage;
     object_->stageId = group.shared.catalog.staging[stage].id;
-    object_->frontLimit = frontLimit;
+    object_->frontLimit = plan.frontLimit;
+    group.noteBegin(*this);
 }
 
 ClusterFs::ObjectWriter::~ObjectWriter()
@@ -147,6 +45,11 @@ ClusterFs::ObjectWriter::giveUp()
     object_->failed = true;
     if (object_->stage == noStage)
         return; // has given up before
+    group_.noteEnd(*this);
+    if (!object_->readers) {
+        object_->filling.reset();
+        object_->fillingBytes.reset();
+    }
     catalog.staging.unpromise(promised_);
     promised_ = 0;
     catalog.staging.drop(object_->stage);
@@ -177,19 +80,17 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
 {
     if (!*engineAlive_ || object_->failed)
         return false;
+    const Turn turn(group_.shared);
     assert(!object_->finished);
     if (object_->size + size > group_.largestObject())
         return fail();
+    group_.noteBytes(*this);
     auto &staging = group_.shared.catalog.staging;
     if (object_->size < object_->frontLimit) {
-        const auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
+        auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
+        if (!mayStage(n) && !stageLess(n))
+            return fail();
         const auto kept = std::min(n, promised_); // a promise turns into use
-        if (n > kept && Staging::MemoryOf(n - kept) > staging.bytesFree()) { // the rest is promised to others
-            if (object_->size < group_.smallestFront())
-                return fail();
-            object_->frontLimit = object_->size; // what comes goes past staging
-            return appendToPart(from, size);
-        }
         staging.unpromise(kept);
         promised_ -= kept;
         if (!staging.append(object_->stage, from, n))
@@ -201,17 +102,75 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
     return !size || appendToPart(from, size);
 }
 
+/// Whether staging takes so many bytes more. Objects that are still coming share half of it. Of
+/// the other half, each may have a part of what they have left, so that small ones find room.
+bool
+ClusterFs::ObjectWriter::mayStage(const uint64_t bytes) const
+{
+    const auto more = bytes - std::min(bytes, promised_);
+    if (!more)
+        return true;
+    const auto &staging = group_.shared.catalog.staging;
+    const auto memory = Staging::MemoryOf(more);
+    if (memory > staging.bytesFree()) // the rest is promised to others
+        return false;
+    const auto held = staging.incompleteBytes() + memory;
+    if (held <= staging.bytesLimit() / 2)
+        return true;
+    const auto left = staging.bytesLimit() - std::min(staging.bytesLimit(), held);
+    return object_->size + bytes <= std::max(group_.smallestFront(), left / incompleteShare);
+}
+
+/// Makes the front end early, so that what comes goes past staging. Not for a
+/// few bytes, which would take a cluster of their own.
+/// \param bytes that are to be staged; receives how many of them still are
+/// \returns false when that is no way out
+bool
+ClusterFs::ObjectWriter::stageLess(uint64_t &bytes)
+{
+    auto &o = *object_;
+    const auto front = group_.smallestFront();
+    const auto least = o.size < front ? std::min<uint64_t>(bytes, front - o.size) : 0;
+    const auto expected = static_cast<uint64_t>(std::max<int64_t>(expected_, 0));
+    const bool worthAPart = o.size >= expected || expected - o.size >= group_.shared.partCapacity() / 4;
+    if (least == bytes || !worthAPart || !mayStage(least))
+        return false;
+    bytes = least;
+    o.frontLimit = o.size + least;
+    return true;
+}
+
+/// Makes the buffer of the part that is being filled large enough. It grows with what
+/// comes: one of a whole cluster would be memory that slow objects keep for nothing.
+/// \param bytes of payload
+bool
+ClusterFs::ObjectWriter::makeFilling(const uint64_t bytes)
+{
+    auto &o = *object_;
+    const uint64_t has = o.filling ? o.filling->size() : 0;
+    if (partPayloadAt + bytes <= has)
+        return true;
+    auto size = std::max(has, leastFilling);
+    while (size < partPayloadAt + bytes)
+        size *= 2;
+    if (!group_.takeFilling(*this, size - has))
+        return false;
+    const auto larger = std::make_shared<Buffer>(size);
+    if (o.filled)
+        memcpy(larger->data() + partPayloadAt, o.filling->data() + partPayloadAt, o.filled);
+    o.filling = larger;
+    return true;
+}
+
 bool
 ClusterFs::ObjectWriter::appendToPart(const char *from, size_t size)
 {
     auto &o = *object_;
     const auto capacity = group_.shared.partCapacity();
     while (size > 0) {
-        if (!o.filling) {
-            o.filling = std::make_shared<Buffer>(group_.shared.geometry.clusterBytes);
-            o.filled = 0;
-        }
         const auto n = std::min<size_t>(size, capacity - o.filled);
+        if (!makeFilling(o.filled + n))
+            return fail();
         memcpy(o.filling->data() + partPayloadAt + o.filled, from, n);
         o.filled += static_cast<uint32_t>(n);
         o.size += n;
@@ -274,6 +233,7 @@ ClusterFs::ObjectWriter::submitPart()
     };
     group_.send(taken.ticket, std::move(io));
     o.filling.reset();
+    o.fillingBytes.reset();
     o.filled = 0;
     return true;
 }
@@ -370,6 +330,7 @@ ClusterFs::ObjectWriter::finish()
     auto &o = *object_;
     if (!*engineAlive_ || o.failed)
         return Status::aborted;
+    const Turn turn(group_.shared);
     assert(!o.finished);
     if (o.filling && o.filled && !submitPart()) {
         fail();
@@ -392,6 +353,7 @@ ClusterFs::ObjectWriter::finish()
         return status;
     }
     o.finished = true;
+    group_.noteEnd(*this);
     if (!o.writesInFlight) {
         shared.catalog.staging.complete(o.stage, shared.clock.micros());
         group_.onComplete(o.stage);

@@ -10,8 +10,11 @@
 #include "fs/cluster/writing/WritingObject.h"
 
 #include <algorithm>
+#include <list>
 
 namespace ClusterFs {
+
+class ObjectWriter;
 
 /// what the writers of one engine have in common
 class WriterGroup
@@ -43,6 +46,21 @@ public:
 
     /// bytes of an object that go to staging, the rest going to parts
     uint64_t frontOf(int64_t expectedSize) const;
+    /// Bytes of staging that are set aside for an object of known size before any have come:
+    /// no more than each has in front of its parts, or slow ones would hold all of it.
+    uint64_t promiseOf(int64_t expectedSize) const;
+
+    /// Counts more memory for the part that an object is filling, until that part is sent or given
+    /// up. When there is too little, that of others gives way which have got nothing for longest.
+    /// \returns false when there is none
+    bool takeFilling(ObjectWriter &, uint64_t bytes);
+    uint64_t fillingBytes() const { return fillingBytes_; } ///< of all parts that are being filled
+    uint64_t fillingMost() const { return bytesInFlightMost(); }
+
+    /// an object begins, has got bytes, or ends
+    void noteBegin(ObjectWriter &);
+    void noteBytes(ObjectWriter &);
+    void noteEnd(ObjectWriter &);
 
     Shared &shared;
     Allocator &allocator;
@@ -54,11 +72,16 @@ public:
     uint64_t smallestFront() const; ///< bytes that each object has in front of its parts
 
 private:
+    bool giveWay(const ObjectWriter *to, uint64_t idle);
+    void makeWay();
+
     struct Waiting {
         Journal::Ticket ticket;
         Io io;
     };
     std::deque<Waiting> waiting_; ///< bounded by bytesInFlightMost()
+    std::list<ObjectWriter *> writers_; ///< unfinished ones, what has got nothing for longest first
+    uint64_t fillingBytes_ = 0;
     uint64_t lastProgress_ = 0; ///< Clock::micros() when a part was done, or sent after none was in flight
 };
 
@@ -68,7 +91,13 @@ private:
 class ObjectWriter final : public Writer
 {
 public:
-    ObjectWriter(WriterGroup &, const Key &, StageNo, uint64_t frontLimit, uint64_t promised);
+    /// how an object is to be taken in
+    struct Plan {
+        int64_t expected; ///< stored bytes, -1 when unknown
+        uint64_t frontLimit; ///< see WriterGroup::frontOf()
+        uint64_t promised; ///< bytes of staging that were set aside
+    };
+    ObjectWriter(WriterGroup &, const Key &, StageNo, const Plan &);
     ~ObjectWriter() override;
 
     bool append(const char *, size_t) override;
@@ -79,7 +108,16 @@ public:
     const Key &key() const { return key_; }
     const WritingPointer &object() const { return object_; }
 
+    /// Gives way to others: the object is not stored.
+    void refuse() { (void)fail(); }
+
+    std::list<ObjectWriter *>::iterator place; ///< the group's
+    uint64_t lastBytes = 0; ///< Clock::micros() of the newest
+
 private:
+    bool mayStage(uint64_t bytes) const;
+    bool stageLess(uint64_t &bytes);
+    bool makeFilling(uint64_t bytes);
     bool appendToPart(const char *, size_t);
     bool submitPart();
     void sealPart(ClusterNo, uint32_t bytes, uint32_t size);
@@ -93,6 +131,7 @@ private:
     std::shared_ptr<bool> engineAlive_;
     Key key_;
     WritingPointer object_;
+    const int64_t expected_; ///< stored bytes, -1 when unknown
     uint64_t promised_;
 };
 

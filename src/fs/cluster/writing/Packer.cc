@@ -3,6 +3,7 @@
 
 #include "fs/cluster/writing/Packer.h"
 
+#include <algorithm>
 #include <cassert>
 #include <unordered_set>
 
@@ -10,6 +11,8 @@ namespace ClusterFs {
 
 /// how many objects that do not fit are passed over before a cluster counts as full
 constexpr unsigned misfitsMost = 256;
+constexpr size_t arrivalsSpare = 4096; ///< arrivals of objects that are gone, beside as many as are staged
+constexpr uint32_t smallRun = Device::bufferAlignment(); ///< bytes of small objects that stay in memory as one piece
 
 /// Half of the time until an object must survive is for packing, half for the
 /// flush after it. \returns microseconds
@@ -49,7 +52,13 @@ ClusterFs::Packer::Packer(Shared &shared, Allocator &allocator, ReadCache &cache
 void
 ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
 {
-    const auto &o = shared_.catalog.staging[s];
+    const auto &staging = shared_.catalog.staging;
+    const auto &o = staging[s];
+    // one object that waits keeps the arrivals behind it, though those objects were packed or replaced long ago
+    if (arrivals_.size() >= 2 * size_t(staging.objects()) + arrivalsSpare) {
+        const auto isGone = [&staging](const Arrival &a) { return staging[a.stage].id != a.id || staging[a.stage].state == StageState::free; };
+        arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), isGone), arrivals_.end());
+    }
     arrivals_.push_back({s, o.id});
     if (persist < shared_.config.persist)
         hurried_.insert({o.since + halfOf(persist), {s, o.id}});
@@ -92,7 +101,9 @@ ClusterFs::Packer::due()
     // a full index: only objects in clusters can make room there
     const auto &index = shared_.catalog.index;
     const bool slotsAreRare = index.used() + index.capacity() / 128 > index.capacity();
-    if (all_ || slotsAreRare || staging.completeBytes() > staging.bytesLimit() / 2)
+    // what is still coming can't be packed, and must not keep the rest from it
+    const auto forComplete = staging.bytesLimit() - std::min(staging.bytesLimit(), staging.incompleteBytes());
+    if (all_ || slotsAreRare || staging.completeBytes() > forComplete / 2)
         return staging.leastRecent();
     const auto oldest = oldestArrival();
     if (oldest != noStage && shared_.clock.micros() - staging[oldest].since >= halfOf(shared_.config.persist))
@@ -210,7 +221,9 @@ ClusterFs::Packer::start(const StageNo seed)
             cache_.split(window, runsOf(*pack));
         else
             cache_.split(window, {}); // in nobody's way
-        cache_.forgetUnused(pack->cluster); // what was deleted while it was being written
+        const auto &now = shared_.catalog.clusters[pack->cluster];
+        if (now.sequence == pack->sequence && now.live < pack->items.size())
+            cache_.forgetUnused(pack->cluster); // what was deleted while it was being written
     };
     ++inFlight_;
     shared_.device.submit(std::move(io));
@@ -284,14 +297,15 @@ ClusterFs::Packer::fillImage(Pack &pack)
     front.encode(image, size);
 }
 
-/// \returns beginning and end of each group in a cluster, in bytes from its start
+/// \returns beginning and end of each group in a cluster, in bytes from its start. What fits
+/// a page stays together: each piece takes whole pages of memory, and is looked at by who looks for another one.
 std::vector<std::pair<uint32_t, uint32_t>>
 ClusterFs::Packer::runsOf(const Pack &pack)
 {
     std::vector<std::pair<uint32_t, uint32_t>> runs;
     for (const auto &item: pack.items) {
         const auto end = item.offset + Catalog::ExtentBytes(item.payload);
-        if (item.joined)
+        if (item.joined || (!runs.empty() && end - runs.back().first <= smallRun))
             runs.back().second = end;
         else
             runs.push_back({item.offset, end});

@@ -25,7 +25,8 @@ struct WritingObject {
     ClusterNo lastPart = noCluster;
     std::shared_ptr<void> partsPin; ///< keeps the parts while somebody holds this object
     uint32_t parts = 0; ///< submitted to the device
-    BufferPointer filling; ///< the part that is being filled, payload at partPayloadAt
+    BufferPointer filling; ///< the part that is being filled, payload at partPayloadAt; grows with it
+    std::shared_ptr<uint64_t> fillingBytes; ///< of that buffer; tells the group when they are free
     ClusterNo fillingCluster = noCluster; ///< where it will go
     uint32_t filled = 0; ///< payload bytes in it
     unsigned writesInFlight = 0;

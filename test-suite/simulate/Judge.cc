@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Judging what a start of a simulated machine finds. */
+
+#include "test-suite/simulate/World.h"
+
+#include "fs/cluster/layout/Superblock.h"
+
+#include <algorithm>
+
+using namespace ClusterFs;
+
+namespace Simulate {
+namespace {
+/// what the promises allow beyond their windows: requests take time, too
+constexpr uint64_t slackMicros = 3000000;
+/// An object goes when room is needed, and then those go first that are older, or worth less for
+/// their bytes. What came with the last of as many writes as this share of all clusters stays.
+constexpr uint64_t keptShare = 8;
+/// Whether a start on a disk that lies must stay with a version that it has shown, or that was
+/// stored or deleted meanwhile, until its end. It does not yet: a scan, or a copy that can't be read any
+/// more, brings an older one.
+constexpr bool faultyStartsAreFinal = false;
+
+bool
+same(const ObjectInfo &a, const ObjectInfo &b)
+{
+    return a.timestamp == b.timestamp && a.expires == b.expires && a.lastModified == b.lastModified &&
+           (a.flags & flagsOfCaller) == (b.flags & flagsOfCaller);
+}
+
+bool
+hadInfo(const Version &v, const ObjectInfo &info)
+{
+    if (v.infoKnown && !v.infos.empty())
+        return same(v.infos.back(), info);
+    for (const auto &had: v.infos) {
+        if (same(had, info))
+            return true;
+    }
+    return false;
+}
+
+std::string
+text(const ObjectInfo &info)
+{
+    return std::to_string(info.timestamp) + " " + std::to_string(info.expires) + " " + std::to_string(info.lastModified) + " " +
+           std::to_string(info.flags);
+}
+
+} // namespace
+} // namespace Simulate
+
+/// from now on it is known in this run whether, and as which version, an object is there
+void
+Simulate::World::settle(const uint64_t object)
+{
+    if (honest_ || faultyStartsAreFinal || engine_->state() != EngineState::recovering)
+        settled_.insert(object);
+}
+
+/// requests of this life of the store that wrote something, as the disk counts them
+uint64_t
+Simulate::World::deviceWrites() const
+{
+    return writesBefore_ + (device_ ? device_->requests(IoOp::write) : 0);
+}
+
+/// Whether an object may not have made room for others. The engine's own counters decide that
+/// only as long as it says that nothing had to go.
+bool
+Simulate::World::mustBeKept(const Version &v) const
+{
+    if (!honest_ || lifetimes_ || troubled_ || v.mayBeLost)
+        return false;
+    const auto &g = engine_->superblock()->geometry;
+    const auto counters = engine_->stats().counters; // a start may make room at once
+    const bool evicted = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
+    // With damaged extents, an object of which the bytes had been right was gone in two worlds. A cluster that
+    // fails three times goes with what is whole of it, which may be the reason: that was not traced.
+    if (evicted && (everTorn_ || counters.corrupt))
+        return false;
+    return !evicted || deviceWrites() + 64 < g.clusterCount || deviceWrites() - v.writes < g.clusterCount / keptShare;
+}
+
+/// notes what the end of a run may have cost, of what it had done
+void
+Simulate::World::judgeEnd(const bool clean)
+{
+    const auto now = clock_.micros();
+    const auto trouble = outage_ ? now : troubleEnds_;
+    for (auto &object: oracle_.all()) {
+        for (auto &v: object.second) {
+            if (!v.finished)
+                continue;
+            // what could not be written when it was its turn is lost, whatever comes later
+            v.mayBeLost = v.mayBeLost || (v.finished >= startBegan_ && troubled_);
+            if (clean)
+                continue;
+            v.infoKnown = false;
+            if (v.removed) {
+                const auto since = std::max(v.removed, trouble);
+                v.mayBeBack = v.mayBeBack || since + windowOf(v.removed, &Promise::deleteTime) + slackMicros >= now;
+                continue;
+            }
+            // nothing goes to the disk before it is known where there is room
+            const bool early = v.finished >= startBegan_;
+            const auto since = early ? std::max(v.finished, startEnded_ ? startEnded_ : now) : v.finished;
+            v.mayBeLost = v.mayBeLost || since + windowOf(v.finished, &Promise::persist) + slackMicros >= now;
+        }
+    }
+}
+
+/// after a start: what is there must be a version that may be there
+void
+Simulate::World::verifyAll()
+{
+    const bool whole = engine_->state() != EngineState::recovering;
+    for (auto &object: oracle_.all()) {
+        if (verifyOne(object.first, object.second) || !whole)
+            continue;
+        checkDurable(object.second, object.first);
+        if (honest_)
+            settle(object.first);
+    }
+    if (whole)
+        afterCut_ = false;
+}
+
+/// \returns the version that was found, or nil
+Simulate::Version *
+Simulate::World::identify(const uint64_t object, std::vector<Version> &versions, const std::string &bytes, const ObjectInfo &info)
+{
+    // versions may have equal bytes, above all when they have none: take the
+    // one that may be there
+    Version *is = nullptr;
+    bool known = false;
+    for (auto &v: versions) {
+        if (!v.finished || v.size != bytes.size() || !matches(v, 0, bytes.data(), bytes.size()))
+            continue;
+        known = true;
+        if (!hadInfo(v, info))
+            continue;
+        const auto rank = [](const Version &w) { return !w.removed && !w.lost ? 3 : w.mayBeBack ? 2 : !w.removed ? 1 : 0; };
+        if (!is || rank(v) > rank(*is) || (rank(v) == rank(*is) && v.removed > is->removed))
+            is = &v;
+    }
+    if (!known)
+        broken("object " + std::to_string(object) + " has bytes that were never stored under its key");
+    if (!is)
+        broken("object " + std::to_string(object) + " has times or flags that it never had, or has no more: " + text(info));
+    return is;
+}
+
+bool
+Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions)
+{
+    ObjectInfo info;
+    const auto key = Oracle::KeyOf(object);
+    if (!engine_->find(key, info))
+        return false;
+    const auto reader = engine_->read(key);
+    if (!reader)
+        broken("object " + std::to_string(object) + " is found but can't be opened");
+    std::string bytes;
+    if (!fetchAll(*reader, bytes)) {
+        // a cut may leave half of a cluster, which stays until it is written over
+        bool torn = afterCut_;
+        for (const auto &v: versions)
+            torn = torn || v.lost;
+        if (honest_ && !torn)
+            broken("object " + std::to_string(object) + " can't be read on an honest disk");
+        return false;
+    }
+    if (bytes.size() != info.size)
+        broken("object " + std::to_string(object) + " has " + std::to_string(bytes.size()) + " bytes, promised " + std::to_string(info.size));
+    if (honest_ && (info.flags & flagDoubtful))
+        broken("object " + std::to_string(object) + " is doubtful on an honest disk");
+    const auto is = identify(object, versions, bytes, info);
+    const bool late = is->removed && !is->mayBeBack;
+    if (late && (honest_ || (faultyStartsAreFinal && settled(object))))
+        broken("object " + std::to_string(object) + ", version " + std::to_string(is->number) +
+               ", of " + std::to_string(is->size) + " bytes, came back after it was deleted or replaced at " +
+               std::to_string(is->removed / 1000) + " ms");
+    // from here on this is the object's version
+    for (auto &other: versions) {
+        if (&other == is)
+            other.removed = 0, other.lost = false;
+        else if (other.finished && !other.removed) // not what is being written
+            other.removed = clock_.micros();
+        other.mayBeBack = other.mayBeLost = false;
+    }
+    is->infos.push_back(info); // the older ones may come back with the next start
+    is->infoKnown = true;
+    say("object " + std::to_string(object) + " is version " + std::to_string(is->number));
+    settle(object);
+    return true;
+}
+
+/// an object that was complete long enough must have survived, unless room was made
+void
+Simulate::World::checkDurable(std::vector<Version> &versions, const uint64_t object)
+{
+    for (auto &v: versions) {
+        if (honest_)
+            v.mayBeBack = false;
+        if (!v.finished || v.removed || v.lost)
+            continue;
+        if (mustBeKept(v))
+            broken("object " + std::to_string(object) + ", version " + std::to_string(v.number) + " completed at " +
+                   std::to_string(v.finished / 1000) + " ms is lost");
+        v.lost = true;
+    }
+}
+
+/// what a lookup says of an object of which it is known which version it is
+void
+Simulate::World::checkInfo(const uint64_t object, const Version &v, const ObjectInfo &info) const
+{
+    if (info.size != v.size)
+        broken("object " + std::to_string(object) + " has the wrong size or version");
+    if (!v.infos.empty() && !same(v.infos.back(), info))
+        broken("object " + std::to_string(object) + " has other times or flags than it was given last: " + text(info) + " for " +
+               text(v.infos.back()));
+    if (honest_ && (info.flags & flagDoubtful))
+        broken("object " + std::to_string(object) + " is doubtful on an honest disk");
+}
+
+/// A read waits for no housekeeping: for a request that is under way at most, and then for its own;
+/// where one is under way at a time, for two. When nothing is learned, nothing is read ahead that it
+/// could wait for either.
+void
+Simulate::World::checkWait(const uint64_t micros)
+{
+    constexpr uint64_t turnMicros = 5000; // the engine looks for answers as often
+    if (!honest_ || config_.localityMb)
+        return;
+    ++tally_.waits;
+    if (micros > (config_.depth > 1 ? 2 : 3) * (requestMost_ + turnMicros))
+        broken("a read took " + std::to_string(micros) + " us where requests take " + std::to_string(requestMost_));
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the cache has after a reload: the newest response, never again the one before."""
+
+from testlib.suite import HITS, case
+
+SIZES = (2000, 60000, 700000)
+
+
+def reloaded(t, squid, url, version, **headers):
+    """Changes the object at the origin and reloads it, as Ctrl+F5 does."""
+    t.origin.change(url)
+    reply = squid.client.get(url, Cache_Control="no-cache", **headers).check(version=version)
+    assert squid.result(reply) not in HITS, squid.result(reply)
+
+
+@case(only="clusterfs", quick=True)
+def variants(t):
+    """A reload with Vary finds only the marker object, not the variant that it replaces."""
+    squid = t.running()
+    urls = [t.url("page", size=size, vary="Accept-Language") for size in SIZES]
+    for url in urls:
+        for language in ("de", "en"):
+            t.miss(squid, url, Accept_Language=language)
+        reloaded(t, squid, url, 1, Accept_Language="de")
+        t.hit(squid, url, version=1, Accept_Language="de")
+    squid.restart()
+    for url in urls:
+        t.hit(squid, url, version=1, Accept_Language="de")
+
+
+@case(only="clusterfs")
+def variant_without_its_marker(t):
+    """The marker is gone, the variant is there: what is fetched anew replaces it."""
+    squid = t.running()
+    for size in SIZES:
+        url = t.url("page", size=size, vary="Accept-Language")
+        t.miss(squid, url, Accept_Language="de")
+        t.hit(squid, url, Accept_Language="de")
+        assert squid.client.request(url, method="PURGE").status == 200
+        t.origin.change(url)
+        t.miss(squid, url, version=1, Accept_Language="de")
+        t.hit(squid, url, version=1, Accept_Language="de")
+
+
+@case(only="clusterfs")
+def collapsed_forwarding(t):
+    """Entries are public before the response is here, so nobody releases the older ones."""
+    squid = t.running("collapsed_forwarding on")
+    urls = [t.url("object", size=size) for size in SIZES]
+    for version in (1, 2):
+        for url in urls:
+            if version == 1:
+                t.store_object(squid, url)
+            reloaded(t, squid, url, version)
+            t.hit(squid, url, version=version)
+        squid.restart()
+        for url in urls:
+            t.hit(squid, url, version=version)
+
+
+@case(only="clusterfs")
+def variants_in_two_dirs(t):
+    """The new response goes to another cache_dir than the older one."""
+    squid = t.running(t.cache_dir(name="one"), t.cache_dir(name="two"), "store_dir_select_algorithm round-robin")
+    urls = [t.url(f"page{number}", size=40000, vary="Accept-Language") for number in range(12)]
+    for version in range(4):
+        for url in urls:
+            if version:
+                reloaded(t, squid, url, version, Accept_Language="de")
+            else:
+                t.miss(squid, url, Accept_Language="de")
+            t.hit(squid, url, version=version, Accept_Language="de")
+        squid.restart()
+        for url in urls:
+            t.hit(squid, url, version=version, Accept_Language="de")

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Documents and programs say the same: options, their values, what is live, usages, and the commands of the pages."""
+
+import pathlib
+import re
+import subprocess
+
+from toolkit import Image, case
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+OPERATIONS = "docs/operations.md"
+
+
+def text(name):
+    return (TREE / name).read_text(encoding="utf-8")
+
+
+def code_options():
+    """{option: live} as the parser has them."""
+    source = text("src/fs/cluster/engine/Config.cc")
+    found = {name: live == "true" for name, live in re.findall(r'\{"([a-z-]+)", &Config::\w+,.*?, (true|false)\}', source)}
+    assert len(found) > 10, found
+    return found
+
+
+def code_choices(name):
+    """The values that an option with names for values has."""
+    return re.findall(r'"([a-z-]+)"', re.search(rf"{name}Names\[\] = \{{(.*?)\}}", text("src/fs/cluster/engine/Config.cc"))[1])
+
+
+def documented():
+    """{option: (values, live)} of the table of operations.md, without the options of all cache_dirs."""
+    rows = re.findall(r"^\| ([a-z-]+)=([^|]*) \| [^|]+ \| (yes|no)[^|]*\|", text(OPERATIONS), re.M)
+    return {name: (values, live == "yes") for name, values, live in rows}
+
+
+def conf_text(series):
+    """{option: (values, live)} of squid.conf's own documentation."""
+    patch = text(f"squid-patches/{series}/0003-clusterfs-documented.patch")
+    lines = [line[1:].strip() for line in patch.splitlines() if line.startswith("+")]
+    found, live = {}, None
+    for line in lines:
+        if line.startswith("Options that"):
+            live = "reconfiguration" in line
+        if live is None:
+            continue
+        for name, values in re.findall(r"([a-z-]+)=([A-Za-z|-]+)(?=[:,])", line):
+            found[name] = (values, live)
+    return found
+
+
+@case
+def options_are_the_same_everywhere(_):
+    """The parser's table, operations.md, and what squid.conf says in both series of Squid."""
+    live = code_options()
+    pages = {OPERATIONS: documented(), "series 6": conf_text(6), "series 7": conf_text(7)}
+    by_name = {"replacement", "layout", "list"}
+    for page, options in pages.items():
+        assert set(options) == set(live) | by_name, f"{page}: {sorted(set(options) ^ (set(live) | by_name))}"
+        for name, is_live in live.items():
+            assert options[name][1] == is_live, f"{page}: whether {name} is live"
+        for name, listed in (("replacement", "Replacement"), ("layout", "Layout")):
+            values = re.split(r"[|, ]+", options[name][0])
+            assert values == code_choices(listed), f"{page}: {name} has {values}"
+    assert conf_text(6) == conf_text(7)
+
+
+@case
+def manual_pages_have_the_usages(test):
+    """Each option of each subcommand is in its page, and no other; no page has an empty section."""
+    overview = test.tool("help").out
+    for command in ("format", "inspect", "check", "dump", "map", "purge"):
+        page = text(f"docs/man/clusterfs-{command}.8").replace("\\-", "-")
+        usage = test.tool("help", command).out
+        options = set(re.findall(r"--([a-z][a-z-]+)", usage.split("\n\n")[0]))
+        described = set(re.findall(r"^\.[BI]+R? \[?\"?--([a-z][a-z-]+)", page, re.M))
+        assert options == described, f"clusterfs-{command}.8 describes {described}, not {options}"
+        assert f"clusterfs {command} PATH" in overview
+    for path in sorted((TREE / "docs" / "man").glob("*.8")):
+        empty = re.findall(r"^\.SH (.*)\n(?=\.SH|\Z)", path.read_text(), re.M)
+        assert not empty, f"{path.name}: nothing in {empty}"
+
+
+@case
+def scripts_say_how_they_are_used(_):
+    """The commands with --help that the pages name."""
+    pages = [TREE / "README.md", *sorted((TREE / "docs").glob("*.md"))]
+    named = {name for page in pages for name in re.findall(r"`?(\S*?/[\w/.-]+) --help", page.read_text(encoding="utf-8"))}
+    named = {name.strip("`(") for name in named} | {"./bench", "./quickstart"}
+    scripts = {name for name in named if (TREE / name).is_file() and (TREE / name).read_bytes()[:2] == b"#!"}
+    assert "tools/build/build-squid" in scripts, named
+    for name in sorted(scripts):
+        done = subprocess.run([TREE / name, "--help"], cwd=TREE, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0 and len(done.stdout) > 100, f"{name} --help: {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+@case
+def example_of_the_format(test):
+    """format.md's example: the bytes that a cluster begins with."""
+    image, _ = test.filled()
+    page = text("docs/format.md")
+    assert "inspect cache.img --cluster=0" in page
+    start = bytes.fromhex(re.search(r"^00000000  ((?:[0-9a-f]{2} +){16})", page, re.M)[1])
+    at = test.json("inspect", image, "--cluster=0")
+    assert at["state"] == "whole", at
+    clusters = next(r for r in test.json("inspect", image)["regions"] if r["region"] == "clusters")
+    assert Image(image.path).read(clusters["offset"], 8) == start[:8]
+
+
+@case
+def both_superblocks_damaged(test):
+    """What operations.md advises: format leaves it alone, and --force makes a new cache of it."""
+    image, _ = test.filled()
+    for offset in (0, 1 << 20):
+        image.flip(offset + 40)
+    says = test.tool("format", image.path).out
+    assert "already and was left as it is" in says, says
+    assert "refused: the superblock's checksum is wrong" in test.tool("check", image.path, code=1).out
+    test.tool("format", image.path, "--force", "--cluster-size=64")
+    test.clean(image)
