@@ -81,6 +81,18 @@ TEST(EngineFormat, reportsADeviceThatFails) {
     EXPECT_EQ(Engine::Format(t.device(), t.config, 1, error), Status::ioError);
 }
 
+/// the former store would be found with the next start, as if it had never been formatted
+TEST(EngineFormat, noticesAWriteThatTheDeviceDrops) {
+    for (uint64_t nth = 6; nth <= 7; ++nth) {
+        TestStore t;
+        std::string error;
+        ASSERT_EQ(Engine::Format(t.device(), t.config, 1, error), Status::ok) << error;
+        t.faulty->script(IoOp::write, 7 + nth, Fault::lost);
+        EXPECT_NE(Engine::Format(t.device(), t.config, 2, error), Status::ok) << nth;
+        EXPECT_NE(error.find("read back"), std::string::npos) << error;
+    }
+}
+
 TEST(Engine, answersWhileClosed) {
     TestStore t;
     Engine engine(t.device(), t.clock, t.config, [](LogLevel, const std::string &) {});

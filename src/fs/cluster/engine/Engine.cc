@@ -69,8 +69,21 @@ ClusterFs::Engine::Format(Device &device, const Config &config, const uint64_t s
     }
     if (status == Status::ok)
         status = doAndWait(device, IoOp::flush, 0, nullptr, 0, formatMilliseconds);
-    if (status != Status::ok)
+    if (status != Status::ok) {
         error = std::string("writing the superblock failed: ") + statusText(status);
+        return status;
+    }
+    // a disk that drops a write and says nothing would show the former store with the next start
+    for (auto update = superblock.update - 1; update <= superblock.update && status == Status::ok; ++update) {
+        status = doAndWait(device, IoOp::read, superblockOffset(update), zeros, superblockBytes, formatMilliseconds);
+        Superblock kept;
+        if (status == Status::ok)
+            status = kept.decode(zeros->data(), error);
+        if (status == Status::ok && (kept.update != update || kept.uuid != superblock.uuid))
+            status = Status::corrupt;
+    }
+    if (status != Status::ok)
+        error = std::string("the superblock can't be read back: ") + statusText(status);
     return status;
 }
 
