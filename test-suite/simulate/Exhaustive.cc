@@ -256,21 +256,23 @@ Cuts::killStarts(const Cut &cut, const std::vector<Event> &events, const Expecta
 } // namespace Simulate
 
 void
-Simulate::Exhaustive::playAll(const unsigned operations)
+Simulate::Exhaustive::playAll(const unsigned operations, const std::string &first)
 {
+    // what comes before the last letter that could be an earlier one is known from other first letters
+    const auto last = first.find_last_not_of(History::operations[0]);
     for (const std::string beginning: {"", "ABT", "LBT"}) {
-        std::vector<size_t> chosen(operations, 0);
-        size_t known = 0;
-        for (size_t place = operations; place > 0;) {
-            auto name = beginning;
+        std::vector<size_t> chosen(operations - first.size(), 0);
+        size_t known = last == std::string::npos ? 0 : beginning.size() + last;
+        for (size_t place = 1; place > 0;) {
+            auto name = beginning + first;
             for (const auto i: chosen)
                 name += History::operations[i];
             play(name, known);
             // count up; what is left of the place that changes is known
-            place = operations;
+            place = chosen.size();
             while (place > 0 && ++chosen[place - 1] == History::operations.size())
                 chosen[--place] = 0;
-            known = beginning.size() + place - 1;
+            known = beginning.size() + first.size() + place - 1;
         }
     }
 }

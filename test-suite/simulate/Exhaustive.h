@@ -18,7 +18,8 @@ class Exhaustive
 public:
     /// all histories of that many operations, on an empty device and behind others
     /// that leave objects on it
-    void playAll(unsigned operations);
+    /// \param first operations that they begin with: what all such words give together is all there is
+    void playAll(unsigned operations, const std::string &first);
     /// \param known so many of its operations are as in the history before
     void play(const std::string &operations, size_t known = 0);
 

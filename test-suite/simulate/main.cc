@@ -15,6 +15,7 @@ struct Arguments {
     Simulate::Plan plan;
     uint64_t worlds = 1; ///< seeds in a row
     unsigned operations = 0; ///< of all histories that are to be played instead
+    std::string first; ///< operations of these: no others are played
     std::string history; ///< to be played instead
     bool valid = true;
 };
@@ -38,6 +39,8 @@ parse(const int argc, char **argv)
             a.plan.verbose = true;
         else if (name == "--history" && i + 1 < argc)
             a.history = argv[++i];
+        else if (name == "--first" && i + 1 < argc)
+            a.first = argv[++i];
         else if (i + 1 >= argc || !number(argv[++i], value))
             a.valid = false;
         else if (name == "--seed")
@@ -51,6 +54,7 @@ parse(const int argc, char **argv)
         else
             a.valid = false;
     }
+    a.valid = a.valid && a.first.size() <= a.operations && a.first.find_first_not_of(Simulate::History::operations) == std::string::npos;
     return a;
 }
 
@@ -108,7 +112,7 @@ playHistories(const Arguments &a)
 {
     Simulate::Exhaustive exhaustive;
     if (a.history.empty())
-        exhaustive.playAll(a.operations);
+        exhaustive.playAll(a.operations, a.first);
     else
         exhaustive.play(a.history);
     std::cout << exhaustive.starts() << " starts\n"
@@ -152,8 +156,8 @@ main(int argc, char **argv)
     if (!a.valid) {
         std::cerr << "usage: simulate [--seed N] [--worlds N] [--cycles N] [--verbose]\n"
                   "         runs that many worlds, from that seed on, of that many runs of the engine each\n"
-                  "       simulate --exhaustive N\n"
-                  "         plays all histories of N operations, each with all power cuts\n"
+                  "       simulate --exhaustive N [--first OPERATIONS]\n"
+                  "         plays all histories of N operations (that begin so), each with all power cuts\n"
                   "       simulate --history OPERATIONS\n"
                   "         plays one of them; the letters: " << Simulate::History::operations << "\n";
         return 2;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What takes long: run.py --long. How long: CLUSTERFS_KILLS, CLUSTERFS_CUTS and CLUSTERFS_SOAK_MINUTES in the
-environment."""
+environment. CLUSTERFS_SEED has another value there for other random choices."""
 
 import itertools
 import json
@@ -20,6 +20,7 @@ MB = 1 << 20
 KILLS = int(os.environ.get("CLUSTERFS_KILLS", "200"))
 CUTS = int(os.environ.get("CLUSTERFS_CUTS", "1000"))
 SOAK_MINUTES = float(os.environ.get("CLUSTERFS_SOAK_MINUTES", "30"))
+SEED = int(os.environ.get("CLUSTERFS_SEED", "0"))
 TOOL = DISKMODEL.parent / "clusterfs"
 #: of these, so many are given to Squid itself
 STARTS = 20
@@ -48,7 +49,7 @@ def killed_many_times(t):
     disk = t.modelled_disk(768, "writeBandwidth=120")
     squid = t.running("client_db off", t.cache_dir("", LIVELY, path=disk.path))
     keep, urls = mixture(t, "keep", 40), mixture(t, "object", 1500)
-    chance = random.Random(1)
+    chance = random.Random(f"kills {SEED}")
     t.fetch_all(squid, keep)
     squid.wait_packed()
     for number in range(KILLS):
@@ -107,7 +108,7 @@ def many_power_cuts(t):
     squid.wait_packed()
     time.sleep(3)  # persist, and the flush after it
     disk.control("mark 1")
-    chance = random.Random(2)
+    chance = random.Random(f"cuts {SEED}")
     load = Load(squid.port, itertools.islice(churn(t, chance, others), 1200), threads=6,
                 headers={"Cache-Control": "no-cache"})
     load.join()
@@ -118,14 +119,15 @@ def many_power_cuts(t):
     image = t.image("cut")
     for number in range(CUTS):
         mode = ("subset", "drop", "prefix")[number % 3]
+        seed = SEED * CUTS + number
         image.unlink(missing_ok=True)
         at = chance.randrange(mark, last + 1)
-        done = run(DISKMODEL, "replay", log, image, f"--mode={mode}", f"--upto={at}", f"--seed={number}")
+        done = run(DISKMODEL, "replay", log, image, f"--mode={mode}", f"--upto={at}", f"--seed={seed}")
         assert done.returncode == 0, done.stdout
         os.chmod(image, 0o600)
         give_to_squid(image)
         missing = set(keep) - _listed(image)
-        assert not missing, f"--mode={mode} --upto={at} --seed={number}: {len(missing)} objects are lost, such as {min(missing)}"
+        assert not missing, f"--mode={mode} --upto={at} --seed={seed}: {len(missing)} objects are lost, such as {min(missing)}"
         if number % max(1, CUTS // STARTS) == 0:
             _serves(t, image, keep, others, number)
             print(f"      {number} cuts of {CUTS}", flush=True)
@@ -165,7 +167,7 @@ def soak(t):
     counters agree with what check finds in the image."""
     squid = t.running("client_db off", "memory_pools off", megabytes=192,
                       options="cluster-size=256 staging=16 read-cache=16 " + LIVELY)
-    urls, chance = mixture(t, "object", 12000), random.Random(3)
+    urls, chance = mixture(t, "object", 12000), random.Random(f"soak {SEED}")
     load = Load(squid.port, churn(t, chance, urls), threads=8)
     samples, end = [], time.monotonic() + 60 * SOAK_MINUTES
     while time.monotonic() < end and load.failure is None:

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kinds of work. Each is cut into pieces, one command each; a piece is what is written down of it (JSON)."""
+
+import dataclasses
+import re
+import subprocess
+
+FIRST_SEED = 1000000  # ./check plays those below 11,000
+CYCLES = 10  # runs of the engine in a world, as simulate has it by default
+BROKEN = re.compile(r"^BROKEN: (.*)(?:\n  .*?)*?\n  again: (.*)$", re.MULTILINE)
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of a piece."""
+    figures: dict = dataclasses.field(default_factory=dict)  # what adds up
+    failures: list = dataclasses.field(default_factory=list)  # (what, the command that repeats it)
+    instead: list = dataclasses.field(default_factory=list)  # smaller pieces, to find out which part of this one it was
+    skipped: str = ""  # why it can't be run here
+
+
+class Kind:
+    """One kind of work. share: of the time, beside the others'. seconds: for a piece, until some were seen. limit: for a
+    piece, beyond which it counts as hung. exclusive: no two of the same word are under way together."""
+    name, share, seconds, limit, exclusive, needs = "", 1, 60, 3600, "", ()
+
+    def __init__(self, place):
+        self.place = place  # Place
+
+    def prepare(self, part, earlier):
+        """Looks at the figures so far, and those of other engines, before the first piece."""
+
+    def take(self, part, seconds):
+        """A new piece that takes no longer than so many seconds, when that is in its power; None when all is done."""
+        raise NotImplementedError
+
+    def command(self, piece):
+        """(words, additions to the environment)"""
+        raise NotImplementedError
+
+    def read(self, piece, status, output):
+        """Result of a piece that ended by itself, or (status None) was hung."""
+        raise NotImplementedError
+
+    def shown(self, piece):
+        """The piece in a few words."""
+        raise NotImplementedError
+
+    def described(self, part):
+        """(command, what it did) for the table"""
+        raise NotImplementedError
+
+    def again(self, piece):
+        words, environment = self.command(piece)
+        return " ".join([*(f"{name}={value}" for name, value in environment.items()), *words])
+
+    def ended_badly(self, piece, status, output):
+        """A failure of the whole piece."""
+        what = "did not end in time" if status is None else f"ended with {status}"
+        last = next((line for line in reversed(output.splitlines()) if line.strip()), "no output")
+        return Result(failures=[(f"{what}: {last.strip()[:300]}", self.again(piece))])
+
+
+@dataclasses.dataclass
+class Place:
+    """Where the programs are. Commands are run at the top of the project."""
+    top: object
+    simulate: str = "./simulate"
+    fuzz: str = "./clusterfs-fuzz"
+    squid: str = "build/squid-7"
+
+
+class Worlds(Kind):
+    """Random worlds. A piece is [first seed, worlds]."""
+    name, share, seconds, needs = "worlds", 40, 60, ("simulate",)
+    least = 5  # seconds for which another piece is worth its while
+    #: what the table has of that which simulate counts
+    told = ("stores", "reads", "deletes", "evictions", "clean stops", "kills", "power cuts", "starts in use", "faults", "hung requests",
+            "scans", "changes of options")
+    verdict = re.compile(r"^simulate: (\d+) passed, (\d+) failed$", re.MULTILINE)
+
+    def __init__(self, place):
+        super().__init__(place)
+        self.took = False
+
+    def prepare(self, part, earlier):
+        """What failed with an earlier engine comes first."""
+        if part.pieces or part.open:
+            return
+        seeds = {int(found[1]) for old in earlier for failure in old.failures
+                 if (found := re.search(r"--seed (\d+)", failure["again"]))}
+        part.open.extend([seed, 1] for seed in sorted(seeds))
+
+    def take(self, part, seconds):
+        if seconds < self.least and self.took:
+            return None
+        self.took = True
+        rate = part.figures["worlds"] / part.seconds if part.seconds > 5 else 4
+        count = max(1, min(1000, round(rate * min(seconds, self.seconds))))
+        piece = [FIRST_SEED + part.next, count]
+        part.next += count
+        return piece
+
+    def command(self, piece):
+        return [self.place.simulate, "--seed", str(piece[0]), "--worlds", str(piece[1])], {}
+
+    def read(self, piece, status, output):
+        verdict = self.verdict.search(output)
+        broken = BROKEN.findall(output)
+        if status in (0, 1) and verdict and int(verdict[2]) == len(broken):
+            said = output[:verdict.start()].rstrip("\n").rpartition("\n")[2]
+            counts = {name: int(number) for number, name in re.findall(r"(\d+) ([a-z -]+)(?=,|$)", said)}
+            return Result({"worlds": piece[1], **{name: counts[name] for name in self.told if name in counts}}, broken)
+        if piece[1] == 1:
+            return self.ended_badly(piece, status, output)
+        half = piece[1] // 2
+        return Result(instead=[[piece[0], half], [piece[0] + half, piece[1] - half]])
+
+    def shown(self, piece):
+        return f"seeds {piece[0]} to {piece[0] + piece[1] - 1}"
+
+    def described(self, part):
+        worlds = part.figures["worlds"]
+        counts = ", ".join(f"{part.figures[name]:,} {name}" for name in self.told if part.figures[name])
+        return (f"`simulate --seed {FIRST_SEED} --worlds {part.next}`",
+                f"{worlds * CYCLES:,} runs of the engine in {worlds:,} worlds: {counts}")
+
+
+class Histories(Kind):
+    """All short histories of three operations. A piece is the first letter of some."""
+    name, share, seconds, needs = "histories", 20, 120, ("simulate",)
+    operations = 3
+    verdict = re.compile(r"^exhaustive: (\d+) histories, (\d+) crashes, (\d+) failed$", re.MULTILINE)
+    starts = re.compile(r"^(\d+) starts$", re.MULTILINE)
+
+    def __init__(self, place):
+        super().__init__(place)
+        self.letters = ""
+
+    def prepare(self, part, earlier):
+        usage = subprocess.run([self.place.simulate, "--help"], cwd=self.place.top, capture_output=True, text=True, check=False)
+        self.letters = re.search(r"the letters: (\w+)", usage.stderr)[1]
+        part.total = len(self.letters)
+
+    def take(self, part, seconds):
+        if part.next >= part.total:
+            return None
+        part.next += 1
+        return self.letters[part.next - 1]
+
+    def command(self, piece):
+        return [self.place.simulate, "--exhaustive", str(self.operations), "--first", piece], {}
+
+    def read(self, piece, status, output):
+        verdict, starts = self.verdict.search(output), self.starts.search(output)
+        if status not in (0, 1) or not verdict or not starts:
+            return self.ended_badly(piece, status, output)
+        broken = BROKEN.findall(output)
+        if int(verdict[3]) and not broken:
+            return self.ended_badly(piece, status, output)
+        return Result({"histories": int(verdict[1]), "crashes": int(verdict[2]), "starts": int(starts[1])}, broken)
+
+    def shown(self, piece):
+        return f"of {self.operations} operations, the first is {piece}"
+
+    def described(self, part):
+        return (f"`simulate --exhaustive {self.operations}`",
+                f"{'all' if part.whole() else 'some, not yet all'}: {part.figures['histories']:,} histories, {part.figures['crashes']:,} crashes, {part.figures['starts']:,} starts")
+
+
+class Fuzzer(Kind):
+    """Hostile input for longer. A piece is the name of a target."""
+    name, share, seconds, limit, exclusive, needs = "fuzzers", 12, 120, 1800, "fuzzers", ("fuzz-programs",)
+    said = re.compile(r"^ok\s+\S+ \((\d+) runs, cov (\d+), [0-9.]+ s\)$", re.MULTILINE)
+    kept = re.compile(r"Test unit written to (\S+)")
+
+    def __init__(self, place):
+        super().__init__(place)
+        self.targets = []
+
+    def prepare(self, part, earlier):
+        listed = subprocess.run([self.place.fuzz, "--list"], cwd=self.place.top, capture_output=True, text=True, check=True)
+        self.targets = sorted(listed.stdout.split())
+
+    def take(self, part, seconds):
+        part.next += 1
+        return self.targets[(part.next - 1) % len(self.targets)]
+
+    def command(self, piece):
+        return ["python3", "test-suite/fuzz/run.py", "--program", self.place.fuzz, "--keep", "--only", piece,
+                "--seconds", str(self.seconds)], {}
+
+    def read(self, piece, status, output):
+        found = self.said.search(output)
+        if status == 0 and found:
+            return Result({"inputs": int(found[1]), f"{piece} s": self.seconds})
+        result = self.ended_badly(piece, status, output)
+        kept = self.kept.search(output)
+        if kept:
+            result.failures = [(f"{piece} fails", f"{self.place.fuzz} --target={piece} {kept[1]}")]
+        return result
+
+    def shown(self, piece):
+        return piece
+
+    def described(self, part):
+        times = [value for name, value in part.figures.items() if name.endswith(" s")]
+        return ("`make fuzz TARGET=...`, each in turn",
+                f"{part.figures['inputs']:,} inputs to {len(times)} targets in {sum(times) / 60:,.0f} min")
+
+
+class Squid(Kind):
+    """A case of test-suite/squid/run.py --long. A piece is its seed."""
+    exclusive, needs = "squid", ("diskmodel", "clusterfs", "squid-7")
+    case, size, count = "", "", 1  # what the case is called, which variable says how much it does, how much a piece is
+    unit = ""
+    more = re.compile(r"(?!)")  # further figures in what it prints: number, name
+
+    def take(self, part, seconds):
+        part.next += 1
+        return part.next
+
+    def command(self, piece):
+        return (["python3", "test-suite/squid/run.py", "--squid", self.place.squid, "--long", "--only", self.case],
+                {self.size: str(self.count), "CLUSTERFS_SEED": str(piece)})
+
+    def read(self, piece, status, output):
+        verdict = CLOSING.search(output)
+        if verdict and status == 0 and int(verdict[3]):
+            return Result(skipped=re.search(r"^skipped: \S+ (.*)$", output, re.MULTILINE)[1])
+        if not verdict or status != 0 or int(verdict[1]) != 1:
+            return self.ended_badly(piece, status, output)
+        return Result({self.name: self.count, **{name: int(number) for number, name in self.more.findall(output)}})
+
+    def shown(self, piece):
+        return f"{self.count} with seed {piece}"
+
+    def described(self, part):
+        return f"`run.py --long --only {self.case}`", f"{part.figures[self.name]:,} {self.unit or self.name}"
+
+
+class Kills(Squid):
+    """kill -9 of a real Squid."""
+    name, share, seconds = "kills", 8, 150
+    case, size, count = "killed_many_times", "CLUSTERFS_KILLS", 50
+
+
+class Cuts(Squid):
+    """The disk of a real Squid, as a power cut leaves it."""
+    name, share, seconds = "cuts", 8, 150
+    case, size, count = "many_power_cuts", "CLUSTERFS_CUTS", 250
+    unit = "power cuts"
+
+
+class Soak(Squid):
+    """A real Squid under churn."""
+    name, share, seconds = "soak", 8, 660
+    case, size, count = "soak", "CLUSTERFS_SOAK_MINUTES", 10
+    more = re.compile(r"(\d+) (requests|MB)(?=[,;])")
+
+    def shown(self, piece):
+        return f"{self.count} minutes with seed {piece}"
+
+    def described(self, part):
+        return (f"`run.py --long --only {self.case}`",
+                f"{part.figures['soak']:,} minutes: {part.figures['requests']:,} requests, {part.figures['MB'] / 1024:,.0f} GB")
+
+
+class Scale(Kind):
+    """Many objects on a sparse image of a large disk. A piece is [TB, objects]."""
+    name, share, seconds, exclusive, needs = "scale", 4, 180, "scale", ("clusterfs", "bench-load")
+    sizes = ([1, 1000000], [8, 1000000], [1, 10000000], [8, 10000000])
+
+    def take(self, part, seconds):
+        if part.next >= len(self.sizes):
+            return None
+        part.next += 1
+        return list(self.sizes[part.next - 1])
+
+    def command(self, piece):
+        return ["python3", "test-suite/prove/scale.py", "--terabytes", str(piece[0]), "--objects", str(piece[1])], {}
+
+    def read(self, piece, status, output):
+        if status != 0 or not output.rstrip().endswith("all are there"):
+            return self.ended_badly(piece, status, output)
+        return Result({f"{piece[1] // 1000000} M objects on {piece[0]} TB": 1})
+
+    def shown(self, piece):
+        return f"{piece[1]:,} objects on {piece[0]} TB"
+
+    def described(self, part):
+        return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
+
+
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale)
