@@ -244,3 +244,68 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
     EXPECT_EQ(p.catalog.index.used(), 0U);
     EXPECT_EQ(p.catalog.liveBytes(), 0U);
 }
+
+/// with too many records to look at, a group is what was packed behind the object
+TEST(Catalog, findsGroupsInLargeClusters) {
+    auto config = smallConfig();
+    config.clusterKb = 4096;
+    config.stagingMb = config.readCacheMb = 8;
+    PartsDevice d(64 * MB, config);
+    Parts p(d);
+    p.allFree();
+    constexpr uint32_t size = 100;
+    const auto offsetOf = [](const uint64_t n) { return static_cast<uint32_t>(4096 + n * Catalog::ExtentBytes(size)); };
+    const auto fill = [&](const ClusterNo c, const uint64_t objects) {
+        for (auto n = objects; n-- > 0;) { // as they are packed: what is behind comes first
+            const auto slot = p.placed(c * 100000 + n, c, offsetOf(n), size);
+            if (n > 4 && n < 10) // a group of six, all others alone
+                p.catalog.index[slot].setFlags(p.catalog.index[slot].flags() | flagJoined);
+        }
+    };
+    const auto slotOf = [&](const ClusterNo c, const uint64_t n) { return p.catalog.index.find(keyOf(c * 100000 + n)); };
+    const auto expectRun = [&](const ClusterNo c, const uint64_t n, const uint64_t from, const uint64_t end) {
+        const auto run = p.catalog.runAround(slotOf(c, n));
+        EXPECT_EQ(run.from, offsetOf(from)) << n;
+        EXPECT_EQ(run.to, offsetOf(end)) << n;
+        EXPECT_EQ(run.objects, end - from) << n;
+        EXPECT_LE(run.records, Catalog::walkMost);
+        const auto rest = p.catalog.without(run, offsetOf(n), [&](const uint32_t offset, uint32_t) { return offset == offsetOf(9); });
+        EXPECT_EQ(rest.objects, end - from - (n != 9 && from <= 9 && end > 9)) << n;
+    };
+    fill(1, Catalog::walkMost);
+    expectRun(1, 6, 4, 10);
+    expectRun(1, 3, 3, 4);
+    fill(2, Catalog::walkMost + 1);
+    expectRun(2, 4, 4, 10);
+    expectRun(2, 6, 6, 10);
+    expectRun(2, 3, 3, 4);
+    expectRun(2, Catalog::walkMost, Catalog::walkMost, Catalog::walkMost + 1);
+    p.catalog.erase(slotOf(2, 8));
+    expectRun(2, 5, 5, 8);
+    std::vector<uint32_t> offsets;
+    ASSERT_TRUE(p.catalog.offsetsIn(1, offsets));
+    EXPECT_EQ(offsets.size(), Catalog::walkMost);
+    EXPECT_EQ(offsets[7], offsetOf(7));
+    EXPECT_FALSE(p.catalog.offsetsIn(2, offsets));
+}
+
+TEST(Catalog, forgetsSomeAtATime) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < 10; ++n)
+        p.placed(n, 5, static_cast<uint32_t>(4096 + 1000 * n), 777);
+    unsigned records = 4;
+    EXPECT_FALSE(p.catalog.forgetSome(5, records));
+    EXPECT_EQ(records, 0U);
+    EXPECT_EQ(p.catalog.objects(), 6U);
+    EXPECT_EQ(p.catalog.index.used(), 6U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+    records = 10;
+    EXPECT_TRUE(p.catalog.forgetSome(5, records));
+    EXPECT_EQ(records, 4U);
+    EXPECT_EQ(p.catalog.objects(), 0U);
+    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::packed) << "the caller frees it";
+    p.catalog.freeCluster(5);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}

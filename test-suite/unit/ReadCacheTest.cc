@@ -3,6 +3,8 @@
 
 #include "PartsSupport.h"
 
+#include <algorithm>
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -327,4 +329,32 @@ TEST_F(ReadCacheTest, splitsOnlyItsOwnWindows) {
     cache.split(stranger, {{0, 4096}});
     EXPECT_EQ(cache.bytes(), 8192U);
     EXPECT_NE(cache.find(7, 5, 0, 8192), nullptr);
+}
+
+/// windows of all sizes in one cluster, some over others
+TEST_F(ReadCacheTest, findsAmongWindowsOfAllSizes) {
+    std::vector<std::pair<uint32_t, uint32_t>> windows = {{0, 4096}, {4096, 512}, {4608, 512}, {8192, 20000}, {9000, 700}, {30000, 35536}};
+    for (uint32_t n = 0; n < 40; ++n)
+        windows.push_back({28672 + n * 8, 8});
+    ReadCache large(*device.device, p.catalog, p.shared.geometry, 64 * 65536);
+    const auto whole = std::make_shared<Buffer>(65536);
+    memcpy(whole->data(), content(3).data(), 65536);
+    for (const auto &w: windows)
+        large.split(large.insert(3, 1, whole, 65536), {{w.first, w.first + w.second}});
+    for (uint32_t start = 0; start < 65536; start += 4) {
+        for (const uint32_t size: {1U, 8U, 9U, 600U, 5000U, 30000U}) {
+            const bool is = std::any_of(windows.begin(), windows.end(), [&](const auto &w) {
+                return start >= w.first && start + size <= w.first + w.second;
+            });
+            const auto found = large.find(3, 1, start, size);
+            ASSERT_EQ(found != nullptr, is) << start << " " << size;
+            if (found) {
+                ASSERT_EQ(memcmp(found->at(start), content(3).data() + start, size), 0);
+            }
+        }
+    }
+    EXPECT_EQ(large.find(3, 2, 0, 8), nullptr);
+    large.forget(3);
+    EXPECT_EQ(large.find(3, 1, 0, 8), nullptr);
+    EXPECT_EQ(large.bytes(), 0U);
 }

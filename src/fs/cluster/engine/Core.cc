@@ -36,7 +36,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     shared.onUnreadable = [this](const Key &key) { journal.removal(key, shared.sequence); };
     writers.journal = &journal;
     writers.onComplete = [this](const StageNo s) { packer.noteComplete(s, groups.persistOf(shared.catalog.staging[s].key)); };
-    writers.makeRoom = [this] { evictor.poll(); };
+    writers.makeRoom = [this] { evictor.hurry(); };
     carrier.onComplete = writers.onComplete;
     shared.companyOf = [this](const Key &key, std::vector<Key> &company) {
         if (tracker.isGuest(key, company, Groups::mostMembers))

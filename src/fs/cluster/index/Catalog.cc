@@ -80,27 +80,33 @@ ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint
 }
 
 bool
-ClusterFs::Catalog::anyIn(const ClusterNo cluster, const Sequence sequence, const uint32_t start, const uint32_t size) const
+ClusterFs::Catalog::offsetsIn(const ClusterNo cluster, std::vector<uint32_t> &offsets) const
 {
-    const auto &c = clusters[cluster];
-    if (c.sequence != sequence)
-        return false;
-    for (auto s = c.first; s != noSlot; s = index[s].sibling) {
-        const auto &r = index[s];
-        if (!r.dead() && r.offset() >= start && r.offset() - start < size)
-            return true;
+    offsets.clear();
+    unsigned looks = 0;
+    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+        if (++looks > walkMost)
+            return false;
+        if (!index[s].dead())
+            offsets.push_back(index[s].offset());
     }
-    return false;
+    std::sort(offsets.begin(), offsets.end());
+    return true;
 }
 
 ClusterFs::Catalog::Run
-ClusterFs::Catalog::runAround(const ClusterNo cluster, const uint32_t offset) const
+ClusterFs::Catalog::runAround(const SlotNo slot) const
 {
-    // two walks instead of a sorted list: the records are in no order
+    const auto &entry = clusters[index[slot].cluster];
+    const auto offset = index[slot].offset();
+    // two walks instead of a sorted list: the records may be in any order
     uint32_t end = 0xffffffffU;
     Run run;
-    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+    run.first = entry.first;
+    for (auto s = entry.first; s != noSlot; s = index[s].sibling) {
         const auto &r = index[s];
+        if (++run.records > walkMost)
+            return runBehind(slot);
         if (r.dead() || (r.flags() & flagJoined))
             continue;
         if (r.offset() <= offset)
@@ -108,7 +114,7 @@ ClusterFs::Catalog::runAround(const ClusterNo cluster, const uint32_t offset) co
         else
             end = std::min(end, r.offset());
     }
-    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+    for (auto s = entry.first; s != noSlot; s = index[s].sibling) {
         const auto &r = index[s];
         if (r.dead() || r.offset() < run.from || r.offset() >= end)
             continue;
@@ -118,10 +124,30 @@ ClusterFs::Catalog::runAround(const ClusterNo cluster, const uint32_t offset) co
     return run;
 }
 
+/// an object and what of its group lies right behind it, in memory as on the device
+ClusterFs::Catalog::Run
+ClusterFs::Catalog::runBehind(const SlotNo slot) const
+{
+    Run run;
+    run.first = slot;
+    run.from = index[slot].offset();
+    run.to = run.from + ExtentBytes(payloadBytes(slot));
+    run.objects = run.records = 1;
+    for (auto s = index[slot].sibling; s != noSlot && run.records < walkMost; s = index[s].sibling) {
+        const auto &r = index[s];
+        if (r.dead() || !(r.flags() & flagJoined) || r.offset() != run.to)
+            break;
+        ++run.objects;
+        ++run.records;
+        run.to += ExtentBytes(payloadBytes(s));
+    }
+    return run;
+}
+
 ClusterFs::Catalog::Run
 ClusterFs::Catalog::narrowed(const Run &run, const ClusterNo cluster, const uint32_t offset, const uint32_t bytes, const std::vector<Key> &objects) const
 {
-    Run result;
+    auto result = run;
     result.from = offset;
     result.to = offset + bytes;
     result.objects = 1;
@@ -140,12 +166,13 @@ ClusterFs::Catalog::narrowed(const Run &run, const ClusterNo cluster, const uint
 }
 
 ClusterFs::Catalog::Run
-ClusterFs::Catalog::without(const Run &run, const ClusterNo cluster, const uint32_t offset,
-                            const std::function<bool(uint32_t, uint32_t)> &excluded) const
+ClusterFs::Catalog::without(const Run &run, const uint32_t offset, const std::function<bool(uint32_t, uint32_t)> &excluded) const
 {
-    Run result;
+    auto result = run;
+    result.objects = 0;
     result.from = result.to = offset;
-    for (auto s = clusters[cluster].first; s != noSlot; s = index[s].sibling) {
+    auto left = run.records;
+    for (auto s = run.first; s != noSlot && left; s = index[s].sibling, --left) {
         const auto &r = index[s];
         if (r.dead() || r.offset() < run.from || r.offset() >= run.to)
             continue;
@@ -245,6 +272,23 @@ ClusterFs::Catalog::freeCluster(const ClusterNo n)
         onRelease(n);
     if (!c.pins)
         makeFree(n);
+}
+
+bool
+ClusterFs::Catalog::forgetSome(const ClusterNo n, unsigned &records)
+{
+    auto &c = clusters[n];
+    assert(c.state == ClusterState::packed);
+    ++c.carried; // erase() must leave the cluster to the caller
+    for (; c.first != noSlot && records; --records) {
+        const auto slot = c.first;
+        if (!index[slot].dead())
+            erase(slot);
+        c.first = index[slot].sibling;
+        index.release(slot);
+    }
+    --c.carried;
+    return c.first == noSlot;
 }
 
 void

@@ -51,13 +51,20 @@ public:
         uint32_t from = 0; ///< bytes from the start of the cluster
         uint32_t to = 0; ///< end of the last extent
         uint32_t objects = 0; ///< live ones
+        SlotNo first = noSlot; ///< all of its records are behind this one, by Record::sibling,
+        uint32_t records = 0; ///< so many at most, this one counted
     };
-    /// whether an object begins in these bytes of a cluster, and the cluster still has that sequence
-    bool anyIn(ClusterNo, Sequence, uint32_t start, uint32_t size) const;
+    /// Records of a cluster that are gone over in one turn, to know what is where: in a large
+    /// cluster of small objects are many more.
+    static constexpr unsigned walkMost = 4096;
 
-    /// The group around an extent, as far as it is in that cluster.
-    /// \param offset of the extent
-    Run runAround(ClusterNo, uint32_t offset) const;
+    /// Where in a cluster objects begin, in bytes from its start and in order.
+    /// \returns false when there are too many to look at
+    bool offsetsIn(ClusterNo, std::vector<uint32_t> &) const;
+
+    /// The group around an object in a packed cluster, as far as it is there. Where all records are too
+    /// many to look at, what was packed behind the object has to do, and that is not known after a start.
+    Run runAround(SlotNo) const;
     /// What of a run spans an extent and those of the objects that are in the run.
     /// \param bytes of the extent
     Run narrowed(const Run &, ClusterNo, uint32_t offset, uint32_t bytes, const std::vector<Key> &objects) const;
@@ -65,7 +72,7 @@ public:
     /// What of a run spans an extent and those that are not excluded.
     /// \param offset of the extent
     /// \param excluded whether an extent is, by its offset and its bytes
-    Run without(const Run &, ClusterNo, uint32_t offset, const std::function<bool(uint32_t, uint32_t)> &excluded) const;
+    Run without(const Run &, uint32_t offset, const std::function<bool(uint32_t, uint32_t)> &excluded) const;
 
     /// Adds a record found on the device at start; see Index::insert for the key.
     SlotNo addFound(uint32_t bucket, uint32_t tag, const Key *, const Record &like, uint32_t payload);
@@ -81,6 +88,11 @@ public:
 
     /// forgets all that a cluster holds, and makes it free (when nobody reads it)
     void freeCluster(ClusterNo);
+
+    /// Forgets objects of a packed cluster.
+    /// \param records that may be gone over; receives how many are left of those
+    /// \returns whether no object is left; it is up to the caller then to free the cluster
+    bool forgetSome(ClusterNo, unsigned &records);
 
     /// forgets a chain of parts that has no owner
     void freeParts(ClusterNo first);
@@ -109,6 +121,7 @@ public:
     uint64_t liveBytes() const { return liveBytes_; } ///< stored bytes of all objects
 
 private:
+    Run runBehind(SlotNo) const;
     void dropStaged(StageNo);
     void finishDraining(ClusterNo first);
 

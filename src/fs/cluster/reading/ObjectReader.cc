@@ -308,7 +308,10 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
 ClusterFs::Catalog::Run
 ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 {
-    auto run = shared_.catalog.runAround(piece.cluster, piece.start);
+    const auto slot = shared_.catalog.index.find(key_);
+    if (slot == noSlot || !reads(slot))
+        return Catalog::Run(); // it was deleted, or replaced
+    auto run = shared_.catalog.runAround(slot);
     std::vector<Key> company;
     if (run.objects > 1 && shared_.companyOf && shared_.companyOf(key_, company)) {
         const auto wanted = shared_.catalog.narrowed(run, piece.cluster, piece.start, piece.bytes, company);
@@ -316,7 +319,7 @@ ClusterFs::ObjectReader::groupAround(const Piece &piece) const
             run = wanted;
     }
     // what is in memory, or on its way, need not come again
-    return shared_.catalog.without(run, piece.cluster, piece.start, [&](const uint32_t from, const uint32_t bytes) {
+    return shared_.catalog.without(run, piece.start, [&](const uint32_t from, const uint32_t bytes) {
         return cache_.has(piece.cluster, piece.sequence, from, bytes);
     });
 }

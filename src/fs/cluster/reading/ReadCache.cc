@@ -11,6 +11,7 @@ namespace ClusterFs {
 namespace {
 constexpr uint64_t recentShare = 4; ///< of the limit, one part came in since a window that counts as recent was used
 constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more
+constexpr unsigned maxBits = 32; ///< of the size of a window
 
 /// whether keeping so many bytes of a window is worth it
 constexpr bool isClearlyLess(const uint64_t bytes, const uint64_t all) { return bytes * 4 <= all * 3; }
@@ -38,6 +39,33 @@ ClusterFs::Window::use(const uint32_t from, const uint32_t bytes)
     pieces.push_back({from, static_cast<uint32_t>(padded), 0});
 }
 
+unsigned
+ClusterFs::ReadCache::Places::BitsOf(const uint32_t size)
+{
+    unsigned bits = 0;
+    while (bits < maxBits && size >> bits)
+        ++bits;
+    return bits;
+}
+
+void
+ClusterFs::ReadCache::Places::add(const Windows::iterator w)
+{
+    const auto bits = BitsOf(w->second->size);
+    sizes |= uint64_t(1) << bits;
+    all.emplace(PlaceOf(bits, w->second->start), w);
+}
+
+void
+ClusterFs::ReadCache::Places::remove(const Windows::iterator w)
+{
+    auto at = all.lower_bound(PlaceOf(BitsOf(w->second->size), w->second->start));
+    while (at != all.end() && at->second != w)
+        ++at;
+    assert(at != all.end());
+    all.erase(at);
+}
+
 ClusterFs::ReadCache::ReadCache(Device &device, Catalog &catalog, const Geometry &geometry, const uint64_t most):
     device_(device),
     catalog_(catalog),
@@ -58,10 +86,17 @@ ClusterFs::ReadCache::covering(const ClusterNo cluster, const Sequence sequence,
     const auto found = byCluster_.find(cluster);
     if (found == byCluster_.end())
         return nullptr;
-    for (auto &at: found->second) {
-        const auto &w = at->second;
-        if (!w->loading && w->sequence == sequence && w->covers(start, size))
-            return &at;
+    auto &places = found->second;
+    for (unsigned bits = 0; bits <= maxBits; ++bits) {
+        if (!(places.sizes >> bits & 1))
+            continue;
+        const auto least = Places::PlaceOf(bits, start - std::min(start, uint32_t((uint64_t(1) << bits) - 1)));
+        auto at = places.all.upper_bound(Places::PlaceOf(bits, start));
+        while (at != places.all.begin() && (--at)->first >= least) {
+            const auto &w = at->second->second;
+            if (!w->loading && w->sequence == sequence && w->covers(start, size))
+                return &at->second;
+        }
     }
     return nullptr;
 }
@@ -270,7 +305,7 @@ ClusterFs::ReadCache::add(const ClusterNo cluster, const Sequence sequence, cons
     bytes_ += window->buffer->size();
     clock_ += window->buffer->size();
     window->used = clock_;
-    byCluster_[cluster].push_back(windows_.emplace(worth(*window), window));
+    byCluster_[cluster].add(windows_.emplace(worth(*window), window));
     return window;
 }
 
@@ -351,7 +386,7 @@ ClusterFs::ReadCache::reduce(const Windows::iterator victim)
         at += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
     }
     bytes_ += size;
-    byCluster_[part->cluster].push_back(windows_.emplace(since + costOf(size), part));
+    byCluster_[part->cluster].add(windows_.emplace(since + costOf(size), part));
 }
 
 void
@@ -359,9 +394,8 @@ ClusterFs::ReadCache::remove(const Windows::iterator victim)
 {
     const auto found = byCluster_.find(victim->second->cluster);
     assert(found != byCluster_.end());
-    auto &list = found->second;
-    list.erase(std::find(list.begin(), list.end(), victim));
-    if (list.empty())
+    found->second.remove(victim);
+    if (found->second.all.empty())
         byCluster_.erase(found);
     bytes_ -= victim->second->buffer->size();
     noteDrop(*victim->second);
@@ -375,11 +409,11 @@ ClusterFs::ReadCache::remove(const WindowPointer &window)
     const auto found = byCluster_.find(window->cluster);
     if (found == byCluster_.end())
         return false;
-    const auto &list = found->second;
-    const auto at = std::find_if(list.begin(), list.end(), [&](const auto i) { return i->second == window; });
-    if (at == list.end())
+    const auto same = found->second.all.equal_range(Places::PlaceOf(Places::BitsOf(window->size), window->start));
+    const auto at = std::find_if(same.first, same.second, [&](const auto &i) { return i.second->second == window; });
+    if (at == same.second)
         return false;
-    remove(*at);
+    remove(at->second);
     return true;
 }
 
@@ -409,7 +443,9 @@ ClusterFs::ReadCache::removeIf(const ClusterNo cluster, IsVoid &&isVoid)
     const auto found = byCluster_.find(cluster);
     if (found == byCluster_.end())
         return;
-    const auto list = found->second; // remove() changes the original
+    std::vector<Windows::iterator> list; // remove() changes the original
+    for (const auto &place: found->second.all)
+        list.push_back(place.second);
     for (const auto at: list) {
         if (isVoid(*at->second) && at->second.use_count() == 1)
             remove(at);
@@ -428,7 +464,13 @@ ClusterFs::ReadCache::forget(const ClusterNo cluster)
 void
 ClusterFs::ReadCache::forgetUnused(const ClusterNo cluster)
 {
-    removeIf(cluster, [this](const Window &w) { return !catalog_.anyIn(w.cluster, w.sequence, w.start, w.size); });
+    if (!catalog_.offsetsIn(cluster, offsets_))
+        return; // they leave memory when their time has come
+    const auto sequence = catalog_.clusters[cluster].sequence;
+    removeIf(cluster, [&](const Window &w) {
+        const auto first = std::lower_bound(offsets_.begin(), offsets_.end(), w.start);
+        return w.sequence != sequence || first == offsets_.end() || *first - w.start >= w.size;
+    });
 }
 
 void

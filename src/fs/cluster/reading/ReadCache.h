@@ -119,7 +119,7 @@ public:
     /// drops what is known of a cluster, since its bytes are void
     void forget(ClusterNo);
 
-    /// drops the windows of a cluster in which no object is left
+    /// drops the windows of a cluster in which no object is left, unless it has too many objects to look at
     void forgetUnused(ClusterNo);
 
     /// Puts windows of parts of an inserted one in its place, so that each leaves
@@ -164,6 +164,18 @@ private:
     using LoadPointer = std::shared_ptr<Load>;
     using Windows = std::multimap<double, WindowPointer>; ///< by worth
 
+    /// The windows of one cluster, by how many bits their size has and then by their start: of one size,
+    /// only those that start shortly before a byte can cover it, however many there are.
+    struct Places {
+        std::multimap<uint64_t, Windows::iterator> all;
+        uint64_t sizes = 0; ///< bits that were seen, as a set
+
+        static unsigned BitsOf(uint32_t size);
+        static uint64_t PlaceOf(const unsigned bits, const uint32_t start) { return uint64_t(bits) << 32 | start; }
+        void add(Windows::iterator);
+        void remove(Windows::iterator);
+    };
+
     Load *coming(ClusterNo, Sequence, uint32_t start, uint32_t size);
     LoadPointer enqueue(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin, IoClass, Done);
     void begin(const LoadPointer &);
@@ -194,7 +206,8 @@ private:
     uint64_t clock_ = 0; ///< bytes of all windows so far
     double age_ = 0; ///< the most that an evicted window was worth
     Windows windows_;
-    std::unordered_map<ClusterNo, std::vector<Windows::iterator>> byCluster_;
+    std::unordered_map<ClusterNo, Places> byCluster_;
+    std::vector<uint32_t> offsets_; ///< used by forgetUnused()
     std::unordered_map<ClusterNo, std::vector<LoadPointer>> underWay_;
     std::deque<LoadPointer> deferred_; ///< wait for memory or the device; one for each waiting reader at most
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -54,32 +54,50 @@ ClusterFs::Carrier::waitsForPacking() const
     });
 }
 
-uint64_t
-ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std::vector<Wanted> &list, const bool asOld)
+void
+ClusterFs::Carrier::letGo(const ClusterNo c)
+{
+    held_.erase(find(c));
+}
+
+bool
+ClusterFs::Carrier::begin(const ClusterNo c, const Sequence sequence)
 {
     auto &entry = shared_.catalog.clusters[c];
     if (entry.state != ClusterState::packed || entry.sequence != sequence) {
-        held_.erase(find(c));
-        return 0; // deletes have emptied it meanwhile
+        letGo(c); // deletes have emptied it meanwhile
+        return false;
     }
     ++entry.carried; // ours: deletes must not empty it before flushed()
+    return true;
+}
+
+uint64_t
+ClusterFs::Carrier::carry(const ClusterNo c, const Sequence sequence, const std::vector<Wanted> &list, const bool asOld)
+{
+    if (!begin(c, sequence))
+        return 0;
     uint64_t bytes = 0;
-    for (const auto &w: list) {
-        const auto window = cache_.find(c, sequence, w.offset, Catalog::ExtentBytes(w.payload));
-        if (!window)
-            continue;
-        const auto &r = shared_.catalog.index[w.slot];
-        if (r.dead() || r.cluster != c || r.tag != w.tag || r.offset() != w.offset)
-            continue; // deleted while we read
-        if (carryOne(c, w, *window, asOld)) {
-            ++shared_.counters.carriedObjects;
-            shared_.counters.carriedBytes += w.payload;
-            bytes += w.payload;
-        }
-    }
+    for (const auto &w: list)
+        bytes += carry(c, w, cache_.find(c, sequence, w.offset, Catalog::ExtentBytes(w.payload)).get(), asOld);
     cache_.forgetUnused(c);
-    settled(c);
+    end(c);
     return bytes;
+}
+
+uint64_t
+ClusterFs::Carrier::carry(const ClusterNo c, const Wanted &w, const Window *const window, const bool asOld)
+{
+    if (!window)
+        return 0;
+    const auto &r = shared_.catalog.index[w.slot];
+    if (r.dead() || r.cluster != c || r.tag != w.tag || r.offset() != w.offset)
+        return 0; // deleted while we read
+    if (!carryOne(c, w, *window, asOld))
+        return 0;
+    ++shared_.counters.carriedObjects;
+    shared_.counters.carriedBytes += w.payload;
+    return w.payload;
 }
 
 bool

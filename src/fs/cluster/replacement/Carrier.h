@@ -25,9 +25,10 @@ public:
         uint32_t payload; ///< bytes
     };
 
-    /// Keeps a cluster from being evicted or carried from by others. carry() must follow.
+    /// Keeps a cluster from being evicted or carried from by others. carry(), begin() or letGo() must follow.
     /// \param evict whether all that remains is to go afterwards
     void hold(ClusterNo, bool evict);
+    void letGo(ClusterNo); ///< others may have it
     bool holds(ClusterNo) const;
     /// whether objects of a packed cluster may have come from one that is still held, and so be there, too
     bool copied(ClusterNo) const;
@@ -37,6 +38,14 @@ public:
     /// \param asOld whether they stay as old as they were, or begin another turn
     /// \returns bytes staged
     uint64_t carry(ClusterNo, Sequence, const std::vector<Wanted> &, bool asOld = false);
+
+    /* the same in several turns */
+    /// \returns false when the cluster was emptied meanwhile; it is no longer held then
+    bool begin(ClusterNo, Sequence);
+    /// \param window its bytes, or nil
+    /// \returns bytes staged
+    uint64_t carry(ClusterNo, const Wanted &, const Window *, bool asOld);
+    void end(ClusterNo c) { settled(c); }
 
     bool full() const { return evicting() >= evictingMost; } ///< no more should be evicted by way of us
     size_t held() const { return held_.size(); }

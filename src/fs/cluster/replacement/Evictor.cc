@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace ClusterFs {
 namespace {
@@ -13,7 +14,12 @@ constexpr unsigned tailCandidates = 16; ///< clusters compared for the next evic
 constexpr unsigned otherCandidates = 32; ///< clusters from anywhere compared with them
 constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
 constexpr unsigned valueLooks = 256; ///< records of a cluster looked at for its value; the others are taken for alike
+constexpr unsigned looksForOne = 4; ///< records looked at for the value of clusters that cost a turn as much as one that goes
 constexpr unsigned evictionsMost = 8; ///< clusters that go in one turn
+constexpr size_t leavingMost = 64; ///< clusters that a sweep lets go at once
+constexpr size_t carriedMost = 4096; ///< objects carried from a cluster, the best of all
+constexpr size_t movedMost = 32768; ///< the same of one that holds little: ClusterEntry::carried counts them
+constexpr unsigned recordsForOne = 4; ///< that one object is worth which is carried
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
 constexpr uint64_t sweepMicros = 100000; ///< between sweeps
 constexpr size_t sparseMost = 64;
@@ -77,28 +83,42 @@ ClusterFs::Evictor::needsClusters() const
     // draining ones may wait for slow readers; what is leaving may wait for a
     // cluster to be packed into, so that it counts only while there are some
     const auto sure = allocator_.available();
-    return sure < allocator_.reserve() || sure + carrier_.evicting() < allocator_.reserve() * 2;
+    return sure + emptying_ < allocator_.reserve() || sure + carrier_.evicting() < allocator_.reserve() * 2;
 }
 
 void
 ClusterFs::Evictor::poll()
 {
+    records_ = turnRecords;
     // until a scan is over, a cluster may hold large objects that wait for their
     // parts to be found, and it is not known which clusters nothing leads to
     if (!shared_.recovered || shared_.catalog.holdEmpty || shared_.health.level != Health::Level::good)
         return;
-    if (shared_.clock.micros() >= nextSweep_) {
-        nextSweep_ = shared_.clock.micros() + sweepMicros;
-        sweep();
-    }
+    sweep();
+    work();
     if (needsClusters())
         merge();
     // a device that is full at a start needs many: the next turn goes on
-    for (unsigned n = 0; isShort() && n < evictionsMost; ++n) {
+    for (unsigned n = 0; n < evictionsMost && records_ && leaving_.empty() && isShort(); ++n) {
         const auto c = victim();
-        if (c == noCluster ? !dropStaged() : !evict(c))
-            return;
+        if (c == noCluster) {
+            if (!dropStaged())
+                return;
+        } else {
+            evict(c);
+        }
     }
+}
+
+void
+ClusterFs::Evictor::hurry()
+{
+    for (unsigned n = 0; n < evictionsMost && !allocator_.available(); ++n) {
+        poll();
+        records_ = ~0U;
+        work();
+    }
+    records_ = 0;
 }
 
 /// Large objects may take the whole device before any of their heads was
@@ -186,7 +206,7 @@ ClusterFs::Evictor::merge()
     if (sparse_.size() < 2)
         return; // one alone takes as much room elsewhere
     uint64_t bytes = 0;
-    while (!sparse_.empty() && !carrier_.full() && (bytes < shared_.geometry.clusterBytes || needsClusters())) {
+    while (!sparse_.empty() && records_ && !carrier_.full() && (bytes < shared_.geometry.clusterBytes || needsClusters())) {
         const auto c = sparse_.back();
         const auto live = shared_.catalog.clusters[c].liveBytes;
         if (!hasRoomFor(live))
@@ -241,7 +261,7 @@ ClusterFs::Evictor::leastValuable()
 
 /// what would be lost with a cluster: bytes, or objects, weighed by how lately they were used
 uint64_t
-ClusterFs::Evictor::valueOf(const ClusterNo c) const
+ClusterFs::Evictor::valueOf(const ClusterNo c)
 {
     const auto &catalog = shared_.catalog;
     const bool alike = shared_.config.replacement == ReplacementPolicy::gds;
@@ -257,6 +277,7 @@ ClusterFs::Evictor::valueOf(const ClusterNo c) const
         if (age < oldest && !expired(s))
             value += (alike ? 1 : uint64_t(catalog.payloadBytes(s))) * (oldest - age);
     }
+    spend(looks / looksForOne);
     return live ? value * catalog.clusters[c].live / live : 0;
 }
 
@@ -264,23 +285,6 @@ bool
 ClusterFs::Evictor::wanted(const Record &r) const
 {
     return Shared::usesOf(r.heat()) > 0 && shared_.ageOf(r.heat()) < carryAge;
-}
-
-uint64_t
-ClusterFs::Evictor::wantedBytes(const ClusterNo c, std::vector<Carrier::Wanted> *list, const bool all) const
-{
-    const auto &catalog = shared_.catalog;
-    uint64_t bytes = 0;
-    for (auto s = catalog.clusters[c].first; s != noSlot; s = catalog.index[s].sibling) {
-        const auto &r = catalog.index[s];
-        if (r.dead() || !(all ? shared_.ageOf(r.heat()) < oldest : wanted(r)) || expired(s))
-            continue;
-        const auto payload = catalog.payloadBytes(s);
-        bytes += payload;
-        if (list)
-            list->push_back({s, r.tag, r.offset(), payload});
-    }
-    return bytes;
 }
 
 /// Carried bytes cost writes. Together with what is regrouped they stay below
@@ -297,23 +301,25 @@ ClusterFs::Evictor::carryBudget() const
 
 /// Leaves those objects in the list that are most likely to be used again, for
 /// their size, as far as a budget allows.
-/// \param bytes of all
-/// \returns bytes of those
-uint64_t
-ClusterFs::Evictor::keepBest(std::vector<Carrier::Wanted> &list, uint64_t bytes, const uint64_t budget) const
+void
+ClusterFs::Evictor::KeepBest(Leaving &l, const uint64_t budget)
 {
-    if (bytes <= budget)
-        return bytes;
-    const auto worth = [this](const Carrier::Wanted &w) {
-        const auto heat = shared_.catalog.index[w.slot].heat();
-        return (1.0 + Shared::usesOf(heat)) / (shared_.ageOf(heat) + 4.0) / (w.payload + 2000.0);
-    };
-    std::sort(list.begin(), list.end(), [&](const Carrier::Wanted &a, const Carrier::Wanted &b) { return worth(a) > worth(b); });
-    size_t kept = 0;
-    for (bytes = 0; kept < list.size() && bytes + list[kept].payload <= budget; ++kept)
-        bytes += list[kept].payload;
-    list.resize(kept);
-    return bytes;
+    if (l.bytes <= budget && l.list.size() <= carriedMost)
+        return;
+    std::vector<uint32_t> byWorth(l.list.size()); // a heap: most of a large cluster is not kept, and need not be sorted
+    std::iota(byWorth.begin(), byWorth.end(), 0U);
+    const auto isLess = [&l](const uint32_t a, const uint32_t b) { return l.worth[a] < l.worth[b]; };
+    std::make_heap(byWorth.begin(), byWorth.end(), isLess);
+    std::vector<Carrier::Wanted> kept;
+    for (l.bytes = 0; !byWorth.empty() && kept.size() < carriedMost; byWorth.pop_back()) {
+        const auto &best = l.list[byWorth.front()];
+        if (l.bytes + best.payload > budget)
+            break;
+        l.bytes += best.payload;
+        kept.push_back(best);
+        std::pop_heap(byWorth.begin(), byWorth.end(), isLess);
+    }
+    l.list.swap(kept);
 }
 
 uint64_t
@@ -332,104 +338,244 @@ ClusterFs::Evictor::KeepNear(std::vector<Carrier::Wanted> &list, uint64_t bytes)
     return bytes;
 }
 
-/// \returns false when nothing could be done
-bool
+/// begins to let a cluster go
+void
 ClusterFs::Evictor::evict(const ClusterNo c)
 {
     const auto &entry = shared_.catalog.clusters[c];
-    const bool compact = isSparse(c);
-    std::vector<Carrier::Wanted> list;
-    auto bytes = wantedBytes(c, &list, compact);
-    if (!compact)
-        bytes = KeepNear(list, keepBest(list, bytes, carryBudget()));
-    const bool room = hasRoomFor(bytes);
-    const bool waiting = carrier_.full(); // never let room depend on packing alone
-    if (list.empty() || !room || waiting || shared_.catalog.index.used() + list.size() >= shared_.catalog.index.capacity()) {
-        finish(c);
+    auto l = std::make_shared<Leaving>();
+    l->cluster = c;
+    l->sequence = entry.sequence;
+    l->step = Leaving::Step::look;
+    l->compact = isSparse(c);
+    l->mayCarry = !carrier_.full();
+    l->next = entry.first;
+    carrier_.hold(c, true);
+    leaving_.push_back(std::move(l));
+    work();
+}
+
+/// goes on with what is leaving, as far as this turn may
+void
+ClusterFs::Evictor::work()
+{
+    while (!leaving_.empty() && records_) {
+        const auto l = leaving_.front();
+        if (!goOn(l))
+            continue;
+        emptying_ -= l->step == Leaving::Step::empty;
+        leaving_.pop_front();
+    }
+}
+
+/// \returns whether nothing is left to do now
+bool
+ClusterFs::Evictor::goOn(const LeavingPointer &l)
+{
+    const auto &entry = shared_.catalog.clusters[l->cluster];
+    const bool gone = entry.state != ClusterState::packed || entry.sequence != l->sequence;
+    if (gone && !l->begun) {
+        carrier_.letGo(l->cluster); // deletes have emptied it
         return true;
     }
-    uint32_t from = entry.end;
-    uint32_t to = 0;
-    for (const auto &w: list) {
-        from = std::min(from, w.offset);
-        to = std::max(to, w.offset + Catalog::ExtentBytes(w.payload));
+    switch (l->step) {
+    case Leaving::Step::look:
+        return look(l);
+    case Leaving::Step::carry:
+        return carry(*l);
+    case Leaving::Step::empty:
+        break;
     }
-    const auto sequence = entry.sequence;
-    const auto size = to - from;
-    carrier_.hold(c, true);
-    const auto alive = shared_.alive;
-    const auto arrived = [this, alive, c, sequence, list, compact](const Status status) {
-        if (!*alive)
-            return;
-        const auto carried = carrier_.carry(c, sequence, status == Status::ok ? list : std::vector<Carrier::Wanted>(), compact);
-        if (compact)
-            shared_.counters.mergedBytes += carried;
-    };
-    if (cache_.find(c, sequence, from, size))
-        shared_.later.push_back([arrived] { arrived(Status::ok); });
-    else
-        cache_.load(c, sequence, from, size, c, IoClass::background, arrived);
+    return empty(*l);
+}
+
+/// finds what of a cluster is to be carried
+bool
+ClusterFs::Evictor::look(const LeavingPointer &l)
+{
+    auto &catalog = shared_.catalog;
+    for (; l->next != noSlot && records_; l->next = catalog.index[l->next].sibling) {
+        spend(1);
+        const auto &r = catalog.index[l->next];
+        const bool isIn = !r.dead() && (l->compact ? shared_.ageOf(r.heat()) < oldest : wanted(r)) && !expired(l->next);
+        if (!isIn || (l->compact && l->list.size() >= movedMost))
+            continue;
+        const auto payload = catalog.payloadBytes(l->next);
+        l->bytes += payload;
+        l->list.push_back({l->next, r.tag, r.offset(), payload});
+        l->worth.push_back((1.0 + Shared::usesOf(r.heat())) / (shared_.ageOf(r.heat()) + 4.0) / (payload + 2000.0));
+    }
+    if (l->next != noSlot)
+        return false;
+    if (!l->compact) {
+        KeepBest(*l, carryBudget());
+        l->bytes = KeepNear(l->list, l->bytes);
+    }
+    const auto &index = catalog.index;
+    if (l->list.empty() || !l->mayCarry || !hasRoomFor(l->bytes) || index.used() + l->list.size() >= index.capacity()) {
+        beginEmptying(*l);
+        return false;
+    }
+    load(l);
     return true;
 }
 
+/// reads what is to be carried
+void
+ClusterFs::Evictor::load(const LeavingPointer &l)
+{
+    uint32_t from = ~0U;
+    uint32_t to = 0;
+    for (const auto &w: l->list) {
+        from = std::min(from, w.offset);
+        to = std::max(to, w.offset + Catalog::ExtentBytes(w.payload));
+    }
+    const auto arrived = [this, alive = shared_.alive, l, from, to](const Status status) {
+        if (!*alive)
+            return;
+        if (status == Status::ok)
+            l->window = cache_.find(l->cluster, l->sequence, from, to - from);
+        l->step = Leaving::Step::carry;
+        leaving_.push_back(l);
+    };
+    if (cache_.find(l->cluster, l->sequence, from, to - from))
+        shared_.later.push_back([arrived] { arrived(Status::ok); });
+    else
+        cache_.load(l->cluster, l->sequence, from, to - from, l->cluster, IoClass::background, arrived);
+}
+
+bool
+ClusterFs::Evictor::carry(Leaving &l)
+{
+    if (!l.begun && !carrier_.begin(l.cluster, l.sequence))
+        return true;
+    l.begun = true;
+    for (; l.carried < l.list.size() && records_; ++l.carried) {
+        spend(recordsForOne);
+        const auto bytes = carrier_.carry(l.cluster, l.list[l.carried], l.window.get(), l.compact);
+        shared_.counters.mergedBytes += l.compact ? bytes : 0;
+    }
+    if (l.carried < l.list.size())
+        return false;
+    l.window.reset();
+    carrier_.end(l.cluster);
+    return true;
+}
+
+/// nothing of a cluster is needed any more
 void
 ClusterFs::Evictor::finish(const ClusterNo c)
 {
-    auto &entry = shared_.catalog.clusters[c];
+    const auto &entry = shared_.catalog.clusters[c];
     if (entry.state != ClusterState::packed)
         return;
-    if (entry.live && (carrier_.copied(c) || shared_.leftBehind.mayConcern(entry.sequence)))
+    auto l = std::make_shared<Leaving>();
+    l->cluster = c;
+    l->sequence = entry.sequence;
+    beginEmptying(*l);
+    carrier_.hold(c, true);
+    leaving_.push_back(std::move(l));
+    work();
+}
+
+void
+ClusterFs::Evictor::beginEmptying(Leaving &l)
+{
+    const auto &entry = shared_.catalog.clusters[l.cluster];
+    if (entry.live && (carrier_.copied(l.cluster) || shared_.leftBehind.mayConcern(entry.sequence)))
         ++shared_.forgotten;
     ++shared_.counters.evictedClusters;
     shared_.counters.evictedObjects += entry.live;
-    shared_.catalog.freeCluster(c);
+    l.step = Leaving::Step::empty;
+    ++emptying_;
+}
+
+bool
+ClusterFs::Evictor::empty(const Leaving &l)
+{
+    auto &catalog = shared_.catalog;
+    spend(1);
+    if (catalog.forgetSome(l.cluster, records_)) {
+        carrier_.letGo(l.cluster);
+        catalog.freeCluster(l.cluster);
+        return true;
+    }
+    // What is gone may be deleted before the rest has gone, too, and could not be written down then: as of a
+    // cluster that is free, nothing of it may come back. Each turn says so, since a checkpoint may have begun.
+    journal_.release(l.cluster);
+    return false;
 }
 
 void
 ClusterFs::Evictor::sweep()
 {
     const auto count = shared_.catalog.clusters.count();
-    for (unsigned i = 0; i < std::min(sweepStep, count); ++i) {
-        hand_ = (hand_ + 1) % count;
+    if (!sweepLeft_ && shared_.clock.micros() >= nextSweep_) {
+        nextSweep_ = shared_.clock.micros() + sweepMicros;
+        sweepLeft_ = std::min(sweepStep, count);
+    }
+    sweepRecords_ = turnRecords;
+    while (sweepLeft_ && sweepRecords_ && leaving_.size() < leavingMost) {
+        if (sweepNext_ == noSlot) {
+            hand_ = (hand_ + 1) % count;
+            --sweepLeft_;
+        }
         if (shared_.catalog.clusters[hand_].state == ClusterState::packed)
             sweepCluster(hand_);
+        else
+            sweepNext_ = noSlot;
     }
 }
 
 void
 ClusterFs::Evictor::sweepCluster(const ClusterNo c)
 {
-    auto &catalog = shared_.catalog;
-    auto &entry = catalog.clusters[c];
-    if (carrier_.holds(c))
+    auto &entry = shared_.catalog.clusters[c];
+    if (carrier_.holds(c)) {
+        sweepNext_ = noSlot;
         return;
+    }
     const auto lifetime = shared_.config.clusterLifetime;
     if (lifetime && int64_t(entry.written) + lifetime < shared_.clock.wallSeconds()) {
+        sweepNext_ = noSlot;
         shared_.counters.expiredObjects += entry.live;
         finish(c);
         return;
     }
     if (entry.errors >= Health::clusterErrorsTolerated) {
+        sweepNext_ = noSlot;
         shared_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
                     " read errors and is put out of use");
+        entry.errors = ClusterEntry::unwritable; // as soon as nothing is left of it, and nobody reads it
+        ++shared_.counters.quarantined;
         finish(c);
-        if (entry.state == ClusterState::free) {
-            catalog.quarantine(c);
-            ++shared_.counters.quarantined;
-        }
         return;
     }
-    if (shared_.config.fileLifetime) {
-        for (auto s = entry.first; s != noSlot && entry.state == ClusterState::packed;) {
-            const auto next = catalog.index[s].sibling;
-            if (!catalog.index[s].dead() && expired(s)) {
-                ++shared_.counters.expiredObjects;
-                ++shared_.forgotten; // its key is no longer known, but remains on the device
-                catalog.erase(s);
-            }
-            s = next;
-        }
-    }
+    if (shared_.config.fileLifetime && !expireRecords(c))
+        return;
     if (isSparse(c) && sparse_.size() < sparseMost && std::find(sparse_.begin(), sparse_.end(), c) == sparse_.end())
         sparse_.push_back(c);
+}
+
+/// forgets the objects of a cluster that are past their lifetime
+/// \returns false when it goes on with the next turn
+bool
+ClusterFs::Evictor::expireRecords(const ClusterNo c)
+{
+    auto &catalog = shared_.catalog;
+    const auto &entry = catalog.clusters[c];
+    auto s = sweepNext_ != noSlot && sweepSequence_ == entry.sequence ? sweepNext_ : entry.first;
+    for (; s != noSlot && sweepRecords_ && entry.state == ClusterState::packed; --sweepRecords_) {
+        const auto next = catalog.index[s].sibling;
+        if (!catalog.index[s].dead() && expired(s)) {
+            ++shared_.counters.expiredObjects;
+            ++shared_.forgotten; // its key is no longer known, but remains on the device
+            catalog.erase(s);
+        }
+        s = next;
+    }
+    const bool done = s == noSlot || entry.state != ClusterState::packed;
+    sweepNext_ = done ? noSlot : s;
+    sweepSequence_ = entry.sequence;
+    return done;
 }

@@ -9,6 +9,8 @@
 #include "fs/cluster/writing/Allocator.h"
 #include "fs/cluster/writing/Packer.h"
 
+#include <deque>
+#include <memory>
 #include <vector>
 
 namespace ClusterFs {
@@ -23,8 +25,16 @@ class Evictor
 public:
     Evictor(Shared &, Journal &, Allocator &, ReadCache &, Carrier &);
 
-    /// makes room when there is little, applies lifetimes
+    /// Makes room when there is little, applies lifetimes. Goes over so many records at most; what is
+    /// left of a large cluster of small objects then is for the next turns.
     void poll();
+
+    /// poll() where somebody needs a cluster at once, however long it takes
+    void hurry();
+
+    /// records that the last turn went over
+    unsigned lastRecords() const { return turnRecords - std::min(turnRecords, records_); }
+    static constexpr unsigned turnRecords = 1024;
 
     /// a hit: the object, and with it its cluster, was used
     void touch(SlotNo);
@@ -39,6 +49,25 @@ public:
     static uint64_t KeepNear(std::vector<Carrier::Wanted> &, uint64_t bytes);
 
 private:
+    /// a cluster that is to go, as far as it was gone over
+    struct Leaving {
+        enum class Step : uint8_t { look, carry, empty };
+
+        ClusterNo cluster;
+        Sequence sequence; ///< when it was chosen
+        Step step;
+        bool compact; ///< all that is in use moves, since the cluster holds little
+        bool mayCarry; ///< else room must not depend on packing
+        SlotNo next; ///< record to look at
+        uint64_t bytes = 0; ///< of the list
+        std::vector<Carrier::Wanted> list = {};
+        std::vector<double> worth = {}; ///< of the list before it was cut to the budget
+        size_t carried = 0; ///< of the list
+        bool begun = false; ///< carrying
+        WindowPointer window = nullptr; ///< with the bytes of the list
+    };
+    using LeavingPointer = std::shared_ptr<Leaving>;
+
     bool isShort() const;
     bool needsClusters() const;
     ClusterNo victim();
@@ -49,15 +78,23 @@ private:
     void merge();
     bool hasRoomFor(uint64_t bytes) const;
     ClusterNo leastValuable();
-    uint64_t valueOf(ClusterNo) const;
-    uint64_t wantedBytes(ClusterNo, std::vector<Carrier::Wanted> *, bool all) const;
+    uint64_t valueOf(ClusterNo);
     bool wanted(const Record &) const;
     uint64_t carryBudget() const;
-    uint64_t keepBest(std::vector<Carrier::Wanted> &, uint64_t bytes, uint64_t budget) const;
-    bool evict(ClusterNo);
+    static void KeepBest(Leaving &, uint64_t budget);
+    void evict(ClusterNo);
+    void work();
+    bool goOn(const LeavingPointer &);
+    bool look(const LeavingPointer &);
+    void load(const LeavingPointer &);
+    bool carry(Leaving &);
     void finish(ClusterNo);
+    void beginEmptying(Leaving &);
+    bool empty(const Leaving &);
+    void spend(unsigned records) { records_ -= std::min(records_, records); }
     void sweep();
     void sweepCluster(ClusterNo);
+    bool expireRecords(ClusterNo);
 
     Shared &shared_;
     Journal &journal_;
@@ -67,7 +104,14 @@ private:
     ClusterNo hand_ = 0; ///< of the sweep
     uint32_t sample_ = 0; ///< of the generator by which leastValuable() picks clusters
     ClusterNo cyclic_ = 0; ///< next victim of the overwrite layout
+    std::deque<LeavingPointer> leaving_; ///< what could go on now
+    size_t emptying_ = 0; ///< of these
+    unsigned records_ = turnRecords; ///< that may still be gone over in this turn
     uint64_t nextSweep_ = 0; ///< Clock::micros()
+    unsigned sweepLeft_ = 0; ///< clusters of the sweep that is under way
+    unsigned sweepRecords_ = 0; ///< that it may still go over in this turn
+    SlotNo sweepNext_ = noSlot; ///< where it goes on in the cluster of the hand; noSlot: behind it
+    Sequence sweepSequence_ = 0; ///< of that cluster
     std::vector<ClusterNo> sparse_; ///< candidates that the sweep found
 };
 
