@@ -75,10 +75,6 @@ Simulate::World::mustBeKept(const Version &v) const
     const auto &g = engine_->superblock()->geometry;
     const auto counters = engine_->stats().counters; // a start may make room at once
     const bool evicted = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
-    // With damaged extents, an object of which the bytes had been right was gone in two worlds. A cluster that
-    // fails three times goes with what is whole of it, which may be the reason: that was not traced.
-    if (evicted && (everTorn_ || counters.corrupt))
-        return false;
     return !evicted || deviceWrites() + 64 < g.clusterCount || deviceWrites() - v.writes < g.clusterCount / keptShare;
 }
 
@@ -190,9 +186,9 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
         other.mayBeBack = other.mayBeLost = false;
     }
     is->infos.push_back(info); // the older ones may come back with the next start
-    is->infoKnown = true;
     say("object " + std::to_string(object) + " is version " + std::to_string(is->number));
     settle(object);
+    is->infoKnown = settled(object); // else a scan may yet bring an older copy of it
     return true;
 }
 

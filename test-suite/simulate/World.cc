@@ -52,7 +52,6 @@ Simulate::World::beginLife()
 {
     formatted_ = media_->size();
     everEvicted_ = lifetimes_;
-    everTorn_ = false;
     afterCut_ = false;
     writesBefore_ = 0;
     before_ = last_ = begun_ = next_ = Work();
@@ -245,7 +244,6 @@ Simulate::World::countRun()
     const auto stats = engine_->stats();
     const auto &counters = stats.counters;
     everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
-    everTorn_ = everTorn_ || counters.corrupt;
     tally_.evictions += counters.evictedObjects;
     tally_.groupReads += stats.groupReads;
     tally_.regrouped += counters.regroupedGroups;

@@ -194,7 +194,6 @@ private:
     bool listing_ = false; ///< this run keeps the keys
     bool afterCut_ = false; ///< the power was cut since a start was looked at last
     bool everEvicted_ = false; ///< then a missing object proves something only when it is new
-    bool everTorn_ = false; ///< damaged extents were met
     bool scanned_ = false; ///< then deleted objects may be back, marked as doubtful
     Tally tally_;
 };

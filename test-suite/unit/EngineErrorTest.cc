@@ -369,6 +369,69 @@ TEST(EngineError, everythingAtOnce) {
     }
 }
 
+TEST(EngineError, anObjectWithoutBytesIsCheckedLikeAnyOther) {
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 3; ++n)
+        ASSERT_EQ(t.store(keyOf(n), ""), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(0), "")) << "in staging";
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    // its key is in the directory, and then in its extent
+    const auto key = keyOf(1).bytes;
+    const auto clusters = t.media.data() + t.geometry().clusterStart;
+    const auto end = t.media.data() + t.media.size();
+    const auto same = [](const char a, const uint8_t b) { return static_cast<uint8_t>(a) == b; };
+    const auto entry = std::search(clusters, end, key.begin(), key.end(), same);
+    ASSERT_NE(entry, end);
+    const auto extent = std::search(entry + 1, end, key.begin(), key.end(), same);
+    ASSERT_NE(extent, end);
+    t.damage(static_cast<uint64_t>(extent - t.media.data()) - 4, 1);
+    EXPECT_TRUE(t.has(keyOf(0), ""));
+    EXPECT_FALSE(t.has(keyOf(1), ""));
+    EXPECT_TRUE(t.has(keyOf(2), ""));
+    EXPECT_GT(t.engine->stats().counters.corrupt, 0U);
+    EXPECT_FALSE(t.remembers(keyOf(1)));
+}
+
+/// as after a power cut that tore it: what is whole in a cluster is no less wanted than before
+TEST(EngineError, aClusterThatIsPutOutOfUseLosesOnlyWhatIsDamaged) {
+    constexpr uint64_t count = 28; // nearly a cluster full
+    constexpr uint64_t damaged = 4;
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 2000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_EQ(t.engine->stats().counters.packs, 1U);
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    const auto free = t.engine->stats().clustersFree;
+    for (uint64_t n = 0; n < damaged; ++n) {
+        const auto bytes = bytesOf(n, 2000);
+        const auto end = t.media.data() + t.media.size();
+        const auto found = std::search(t.media.data(), end, bytes.begin(), bytes.end());
+        ASSERT_NE(found, end);
+        t.damage(static_cast<uint64_t>(found - t.media.data()), 1);
+    }
+    for (uint64_t n = 0; n < damaged; ++n)
+        EXPECT_FALSE(t.has(keyOf(n), bytesOf(n, 2000)));
+    ASSERT_TRUE(t.until([&] { return t.engine->stats().counters.quarantined > 0; }));
+    EXPECT_TRUE(t.logged("read errors and is put out of use"));
+    ASSERT_TRUE(t.pack());
+    t.pass(5);
+    for (uint64_t n = damaged; n < count; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 2000))) << n;
+    const auto stats = t.engine->stats();
+    EXPECT_EQ(stats.counters.quarantined, 1U);
+    EXPECT_EQ(stats.objects, count - damaged);
+    // moving them frees it only when they are safe elsewhere, and then it stays out of use
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    EXPECT_EQ(t.engine->stats().clustersBad, 1U);
+    EXPECT_EQ(t.engine->stats().clustersFree, free - 1); // the others took another cluster, one is bad
+    for (uint64_t n = damaged; n < count; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 2000))) << n;
+}
+
 TEST(EngineError, aPartThatFailsIsPutOutOfUse) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());

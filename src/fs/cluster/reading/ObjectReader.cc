@@ -103,7 +103,7 @@ ClusterFs::ObjectReader::count(uint64_t Counters::*counter)
 bool
 ClusterFs::ObjectReader::locate(const uint64_t offset, Piece &piece)
 {
-    if (offset >= headBytes())
+    if (offset >= headBytes() && !isEmptyFront(offset))
         return locatePart(offset, piece);
     assert(cluster_ != noCluster);
     piece.cluster = piece.pin = cluster_;
@@ -165,7 +165,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     if (!*engineAlive_ || (writing_ && writing_->broken))
         return -1;
     const Turn turn(shared_);
-    if (offset >= this->size())
+    if (offset >= this->size() && !isEmptyFront(offset))
         return writing_ && writing_->failed ? -1 : 0; // what would follow never came
     if (offset < headBytes() && stage_ != noStage)
         return static_cast<int64_t>(shared_.catalog.staging.copy(stage_, static_cast<uint32_t>(offset), to,
@@ -186,6 +186,8 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
         return -1;
     count(&Counters::readFromCache);
     window->use(piece.start, piece.bytes);
+    if (!piece.payload)
+        return 0;
     const auto inside = offset - piece.offset;
     const auto n = std::min<uint64_t>(size, piece.payload - inside);
     memcpy(to, window->at(piece.payloadAt + static_cast<uint32_t>(inside)), n);
@@ -243,6 +245,13 @@ ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) con
     return crc == h.payloadCrc ? Status::ok : Status::corrupt;
 }
 
+/// An object without bytes is on the device, too: that it is the wanted one, and whole, is to be seen there.
+bool
+ClusterFs::ObjectReader::isEmptyFront(const uint64_t offset) const
+{
+    return !writing_ && stage_ == noStage && !size_ && !offset;
+}
+
 /// whether copy() needs no window
 bool
 ClusterFs::ObjectReader::inMemory(const uint64_t offset) const
@@ -282,7 +291,7 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
         answerLater(Status::ok, std::move(done));
         return;
     }
-    if ((writing_ && writing_->broken) || offset >= size() || !locate(offset, piece)) {
+    if ((writing_ && writing_->broken) || (offset >= size() && !isEmptyFront(offset)) || !locate(offset, piece)) {
         answerLater(Status::aborted, std::move(done));
         return;
     }

@@ -47,6 +47,7 @@ private:
 
     bool locate(uint64_t offset, Piece &);
     bool locatePart(uint64_t offset, Piece &);
+    bool isEmptyFront(uint64_t offset) const;
     bool inMemory(uint64_t offset) const;
     uint64_t fillingStart() const;
     void answerLater(Status, std::function<void(Status)>);

@@ -15,6 +15,7 @@ constexpr unsigned otherCandidates = 32; ///< clusters from anywhere compared wi
 constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
 constexpr unsigned valueLooks = 256; ///< records of a cluster looked at for its value; the others are taken for alike
 constexpr unsigned looksForOne = 4; ///< records looked at for the value of clusters that cost a turn as much as one that goes
+constexpr unsigned readsMost = 8; ///< to bring what is to be carried
 constexpr unsigned evictionsMost = 8; ///< clusters that go in one turn
 constexpr size_t leavingMost = 64; ///< clusters that a sweep lets go at once
 constexpr size_t carriedMost = 4096; ///< objects carried from a cluster, the best of all
@@ -347,7 +348,7 @@ ClusterFs::Evictor::evict(const ClusterNo c)
     l->cluster = c;
     l->sequence = entry.sequence;
     l->step = Leaving::Step::look;
-    l->compact = isSparse(c);
+    l->compact = isSparse(c) || entry.errors == ClusterEntry::unwritable;
     l->mayCarry = !carrier_.full();
     l->next = entry.first;
     carrier_.hold(c, true);
@@ -435,6 +436,13 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
             return;
         if (status == Status::ok)
             l->window = cache_.find(l->cluster, l->sequence, from, to - from);
+        const auto &now = shared_.catalog.clusters[l->cluster];
+        const bool isThere = now.state == ClusterState::packed && now.sequence == l->sequence;
+        // who reads an object of it that is damaged takes all of it out of memory
+        if (status == Status::ok && !l->window && isThere && ++l->reads < readsMost) {
+            load(l);
+            return;
+        }
         l->step = Leaving::Step::carry;
         leaving_.push_back(l);
     };
@@ -527,6 +535,23 @@ ClusterFs::Evictor::sweep()
     }
 }
 
+/// Puts a cluster that gave errors out of use. What is whole in it moves, with a later sweep where there is no room
+/// now: after a power cut, a cluster that was being written may have as many objects that are torn.
+void
+ClusterFs::Evictor::retire(const ClusterNo c)
+{
+    auto &entry = shared_.catalog.clusters[c];
+    if (entry.errors != ClusterEntry::unwritable) {
+        shared_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
+                    " read errors and is put out of use");
+        entry.errors = ClusterEntry::unwritable; // as soon as nothing is left of it, and nobody reads it
+        ++shared_.counters.quarantined;
+    }
+    const bool fits = entry.liveBytes + entry.liveBytes / 4 < shared_.catalog.staging.bytesLimit() / 2;
+    if (!fits || (hasRoomFor(entry.liveBytes) && !carrier_.full()))
+        evict(c);
+}
+
 void
 ClusterFs::Evictor::sweepCluster(const ClusterNo c)
 {
@@ -544,11 +569,7 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
     }
     if (entry.errors >= Health::clusterErrorsTolerated) {
         sweepNext_ = noSlot;
-        shared_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
-                    " read errors and is put out of use");
-        entry.errors = ClusterEntry::unwritable; // as soon as nothing is left of it, and nobody reads it
-        ++shared_.counters.quarantined;
-        finish(c);
+        retire(c);
         return;
     }
     if (shared_.config.fileLifetime && !expireRecords(c))

@@ -65,6 +65,7 @@ private:
         size_t carried = 0; ///< of the list
         bool begun = false; ///< carrying
         WindowPointer window = nullptr; ///< with the bytes of the list
+        unsigned reads = 0; ///< that were in vain
     };
     using LeavingPointer = std::shared_ptr<Leaving>;
 
@@ -88,6 +89,7 @@ private:
     bool look(const LeavingPointer &);
     void load(const LeavingPointer &);
     bool carry(Leaving &);
+    void retire(ClusterNo);
     void finish(ClusterNo);
     void beginEmptying(Leaving &);
     bool empty(const Leaving &);
