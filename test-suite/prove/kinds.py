@@ -67,7 +67,7 @@ class Place:
     """Where the programs are. Commands are run at the top of the project."""
     top: object
     simulate: str = "./simulate"
-    fuzz: str = "./clusterfs-fuzz"
+    fuzz: str = "./clusterfs-fuzz"  # below top
     squid: str = "build/squid-7"
 
 
