@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says which lines and branches of the engine the tests reach: the unit tests, the tool's tests and the simulation, in
 a copy of the tree compiled for it. Branches that only exceptions take, and assertions, are not counted, nor are those
-that the file `exceptions` names with a reason."""
+that the file `exceptions` names with a reason. Fails where less is reached than the file `least` asks for."""
 
 import argparse
 import collections
@@ -18,6 +18,7 @@ ENGINE = "src/fs/cluster/"
 LEFT_OUT = shutil.ignore_patterns(".git", "build", "*.o", "*.a", "*.log", "*.trs", "__pycache__")
 PROGRAMS = ("unit-tests", "simulate", "clusterfs", "clusterfs-fill")
 EXCEPTIONS = pathlib.Path(__file__).with_name("exceptions")
+LEAST = pathlib.Path(__file__).with_name("least")
 LIMIT = 3600  # seconds for one step
 
 
@@ -96,15 +97,42 @@ def count(file):
     return (len(lines), sum(line["count"] > 0 for line in lines), len(branches), sum(branch["count"] > 0 for branch in branches))
 
 
-def show(files):
+def totals(files):
+    """{folder, and all: (lines, reached lines, branches, taken branches)}"""
     sums = collections.defaultdict(lambda: [0, 0, 0, 0])
     for file in files:
         folder = str(pathlib.PurePath(file["file"]).parent.relative_to(ENGINE))
         for name in (folder, "all"):
             sums[name] = [a + b for a, b in zip(sums[name], count(file))]
+    return dict(sums)
+
+
+def shares(sums):
+    """Percents of lines and branches that were reached."""
+    lines, reached, branches, taken = sums
+    return 100 * reached / max(1, lines), 100 * taken / branches if branches else 100.0
+
+
+def below(sums, path=LEAST):
+    """What is reached less than asked for, by lines `folder|percent of lines|percent of branches`."""
+    wrong = []
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        if not text or text.startswith("#"):
+            continue
+        name, *least = text.split("|")
+        if len(least) != 2 or name not in sums:
+            sys.exit(f"{path}:{number}: not `folder|percent of lines|percent of branches` of a folder that there is: {text}")
+        for what, share, wanted in zip(("lines", "branches"), shares(sums[name]), map(float, least)):
+            if share < wanted:
+                wrong.append(f"{name}: {share:.2f}% of the {what} are reached, and not {wanted:g}%")
+    return wrong
+
+
+def show(sums):
     print(f"{'':14}{'lines':>8}{'reached':>10}{'branches':>10}{'taken':>10}")
-    for name, (lines, reached, branches, taken) in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])):
-        print(f"{name:14}{lines:8}{100 * reached / lines:9.1f}%{branches:10}{100 * taken / max(1, branches):9.1f}%")
+    for name, counts in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])):
+        lines, branches = shares(counts)
+        print(f"{name:14}{counts[0]:8}{lines:9.1f}%{counts[2]:10}{branches:9.1f}%")
 
 
 def show_missing(files, word):
@@ -135,8 +163,13 @@ def main():
     leave_out(files, exceptions)
     if args.list is not None:
         show_missing(files, args.list)
-    show(files)
+    sums = totals(files)
+    show(sums)
+    wrong = below(sums)
+    for text in wrong:
+        print(f"too little: {text}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -115,6 +115,7 @@ class Proof:
         others = self.record.others()
         for kind in self.every:
             if kind in self.kinds:
+                self.record.parts[kind.name].skipped = ""
                 kind.prepare(self.record.parts[kind.name], [old.parts[kind.name] for old in others])
         if self.commit not in self.record.commits:
             self.record.commits.append(self.commit)
@@ -157,6 +158,8 @@ class Proof:
         result = done.result(hung)
         part.open.remove(done.piece)
         part.open.extend(result.instead)
+        if result.skipped:
+            part.open.append(done.piece)  # the next run may find what this one lacks
         part.figures.update(result.figures)
         part.seconds += done.seconds()
         part.pieces += not result.skipped
