@@ -4,7 +4,7 @@
 import os
 
 from testlib.client import finish_all
-from testlib.processes import give_to_squid, wait_for
+from testlib.processes import give_to_squid
 from testlib.stores import LIVELY, cache_dir
 from testlib.suite import case
 
@@ -153,14 +153,6 @@ def device_taken_away_and_back(t):
         t.hit(squid, url)
 
 
-def reconfigured(squid, pattern):
-    """squid -k reconfigure, and its line about the cache_dir."""
-    mark = squid.cache_log.mark()
-    assert squid.control("reconfigure").returncode == 0
-    squid.cache_log.wait(pattern, mark)
-    wait_for(squid.answers, "squid answering again")
-
-
 @case(only="clusterfs", quick=True)
 def back_by_reconfigure(t):
     """A device that was missing when Squid started is used from the next reconfiguration on. What was deleted
@@ -171,15 +163,15 @@ def back_by_reconfigure(t):
     squid.stop()
     away = t.image().rename(t.dir / "away.img")
     squid.start()
-    reconfigured(squid, "ERROR: cache_dir clusterfs is not used: .*No such file")
+    squid.reconfigure("ERROR: cache_dir clusterfs is not used: .*No such file")
     t.miss(squid, urls[0])
     squid.client.request(urls[0], method="POST", body=b"changes it")
     away.rename(t.image())
-    reconfigured(squid, f"{t.image()}: index is complete")
+    squid.reconfigure(f"{t.image()}: index is complete")
     for _ in range(2):
         for url in urls[1:]:
             t.hit(squid, url)
-        reconfigured(squid, "Reconfiguring Squid")
+        squid.reconfigure("Reconfiguring Squid")
     t.miss(squid, urls[0])
     t.hit(squid, urls[0])
     squid.restart()
@@ -194,10 +186,10 @@ def exchanged_and_reconfigured(t):
     blank = bytes(64 << 20)
     t.image().write_bytes(blank)
     give_to_squid(t.image())
-    reconfigured(squid, "ERROR: cache_dir clusterfs is not used: .*run squid -z to format it")
+    squid.reconfigure("ERROR: cache_dir clusterfs is not used: .*run squid -z to format it")
     assert t.image().read_bytes() == blank, "a reconfiguration has formatted the device"
     t.squid(t.cache_dir(64), folder="maker").create()
-    reconfigured(squid, "is in service again")
+    squid.reconfigure("is in service again")
     urls = t.urls("object", 40)
     t.fetch_all(squid, urls)
     for url in urls:

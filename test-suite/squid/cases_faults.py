@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A disk that fails while Squid uses it, on the disk model."""
 
+import time
+
 from testlib.load import Load
 from testlib.processes import wait_for
 from testlib.stores import LIVELY
-from testlib.suite import case
+from testlib.suite import around_restart, case
 
 
 def filled(t, count=300):
@@ -38,6 +40,47 @@ def dies_under_load_and_returns(t):
     found = t.survivors(squid, urls)
     assert len(found) == len(urls), f"{len(found)} of {len(urls)} that were on the disk"
     t.fetch_all(squid, newer)
+
+
+@case(only="clusterfs", needs=("modelled disk",))
+def given_up_and_back_by_reconfigure(t):
+    """A disk that was given up while Squid runs is used again from a reconfiguration on that finds it alive. Nothing
+    that was deleted or replaced meanwhile comes back, and what else it has is revalidated before its use."""
+    disk, squid, urls = filled(t)
+    deleted, changed, bait, kept = urls[:10], urls[10:20], urls[20:200], urls[200:]
+    large = t.url("large", size=4 << 20)
+    t.store_object(squid, large)
+    squid.wait_packed()
+    slow = squid.client.open(large)
+    begin = slow.read(100000)
+    disk.control("cut")
+    t.fetch_all(squid, bait)
+    wait_for(lambda: squid.values()["state"].startswith("offline"), "Squid to give the disk up")
+
+    def change_and_delete(which):
+        for url in changed[which]:
+            t.origin.change(url)
+            t.miss(squid, url, version=1)
+        for url in deleted[which]:
+            squid.client.request(url, method="POST", body=b"changes it")
+
+    change_and_delete(slice(0, 5))
+    squid.reconfigure("ERROR: cache_dir clusterfs is not used: ")
+    change_and_delete(slice(5, 10))
+    disk.control("revive")
+    squid.reconfigure("is in service again")
+    wait_for(lambda: squid.values()["state"].startswith("serving"), "the index")
+    slow.finish(begin).check_prefix()
+    for url in deleted:
+        t.miss(squid, url)
+    for url in changed:
+        assert squid.client.get(url).check().version == 1, url
+    time.sleep(1.1)  # so that the origin's Date is a later one
+    for url in kept:
+        assert squid.result(squid.client.get(url).check()) == "TCP_REFRESH_UNMODIFIED", url
+    for _ in around_restart(squid):
+        for url in kept:
+            t.hit(squid, url)
 
 
 @case(only="clusterfs", needs=("modelled disk",))

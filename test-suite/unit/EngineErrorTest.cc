@@ -5,6 +5,7 @@
 
 #include "fs/cluster/index/Shared.h"
 
+#include <algorithm>
 #include <random>
 
 using namespace ClusterFs;
@@ -243,6 +244,9 @@ TEST(EngineError, givesUpADeadDisk) {
     for (uint64_t n = 0; n <= 60; ++n)
         EXPECT_FALSE(t.remembers(keyOf(n)));
     EXPECT_EQ(t.engine->create(keyOf(1000), infoOf(1), 10), nullptr);
+    t.engine->remove(keyOf(7));
+    const auto pending = t.engine->removalsPending();
+    EXPECT_EQ(std::count(pending.begin(), pending.end(), keyOf(7)), 1);
     t.engine->close(1000);
     t.faulty->heal();
     ASSERT_NO_FATAL_FAILURE(t.reopen());

@@ -36,3 +36,12 @@ ClusterFs::HandleTable::remove(const sfileno handle)
     slots_[handle] = nullptr;
     free_.push_back(handle);
 }
+
+void
+ClusterFs::HandleTable::forEach(const std::function<void(Attachment &)> &visit) const
+{
+    for (const auto &attachment: slots_) {
+        if (attachment)
+            visit(*attachment);
+    }
+}

@@ -8,6 +8,7 @@
 #include "store/forward.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,8 @@ public:
 
     bool cut = false; ///< unpublished ends before the entry does
 
+    bool lost = false; ///< the engine that had the object is gone
+
     /// The head on the disk, when this entry has updated it: what it says but
     /// for times, hashed, and its Date. Zero before, and after a failure.
     uint64_t headDigest = 0;
@@ -66,6 +69,9 @@ public:
 
     /// frees a handle that is in use
     void remove(sfileno);
+
+    /// all that are in use; remove() must wait
+    void forEach(const std::function<void(Attachment &)> &) const;
 
     size_t used() const { return slots_.size() - free_.size(); }
     bool full() const { return used() >= limit; }

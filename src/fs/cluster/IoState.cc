@@ -202,8 +202,8 @@ ClusterFs::IoState::read_(char * const buf, const size_t size, const off_t offse
     readContext_ = CodeContext::Current();
     fetches_ = 0;
 
-    if (offset < lostHead_) {
-        debugs(79, 2, "old head is gone from " << *e);
+    if (attachment_->lost || offset < lostHead_) {
+        debugs(79, 2, "head or all is gone of " << *e);
         answerReader(-1);
         return;
     }

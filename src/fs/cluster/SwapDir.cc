@@ -109,7 +109,9 @@ ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &inf
     if (update != updates_.end())
         update->second.attachments.push_back(attachment);
 
-    exportInfo(info, e);
+    if (info.timestamp <= doubtedUntil_)
+        attachment->info.flags |= flagDoubtful; // until a 304; see freshInfo()
+    exportInfo(attachment->info, e);
     e.store_status = STORE_OK;
     e.attachToDisk(index, handle, SWAPOUT_DONE);
     e.ping_status = PING_NONE;
@@ -142,9 +144,13 @@ ClusterFs::SwapDir::updateAnchored(StoreEntry &e)
 bool
 ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
 {
-    if (!readable() || !e.key)
+    if (!e.key)
         return false;
     const auto name = keyOf(static_cast<const cache_key*>(e.key));
+    if (!readable()) {
+        noteReplaced(name);
+        return false;
+    }
     ObjectInfo stored;
     if (!engine_->peek(name, stored))
         return false;
@@ -213,8 +219,17 @@ ClusterFs::SwapDir::evict(Attachment &attachment) const
     if (attachment.evicted)
         return;
     attachment.evicted = true;
+    remove(attachment.key);
+}
+
+/// forgets an object, whether it is attached or not
+void
+ClusterFs::SwapDir::remove(const Key &key) const
+{
     if (started())
-        engine_->remove(attachment.key);
+        engine_->remove(key);
+    if (!readable())
+        noteDeleted(key);
 }
 
 void
@@ -234,10 +249,7 @@ ClusterFs::SwapDir::evictCached(StoreEntry &e)
 void
 ClusterFs::SwapDir::evictIfFound(const cache_key * const key)
 {
-    if (started())
-        engine_->remove(keyOf(key));
-    else
-        noteDeleted(keyOf(key));
+    remove(keyOf(key));
 }
 
 void
@@ -375,7 +387,7 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
         return nullptr;
 
     const auto attachment = handles_.find(e.swap_filen);
-    if (!attachment)
+    if (!attachment || attachment->lost)
         return nullptr;
 
     std::unique_ptr<Reader> reader;

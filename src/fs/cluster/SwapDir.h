@@ -13,6 +13,7 @@
 #include "fs/cluster/HandleTable.h"
 #include "store/Disk.h"
 
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -117,7 +118,9 @@ private:
     static void FinishStart(void *self);
     static void StartAgain(void *self);
     void startAgain();
-    void noteDeleted(const Key &);
+    bool letGo();
+    void noteDeleted(const Key &) const;
+    void noteReplaced(const Key &) const;
     void finishStart();
     void poll();
     void kickProducers();
@@ -132,6 +135,7 @@ private:
     bool readable() const;
     bool attach(StoreEntry &, const Key &, const ObjectInfo &);
     void evict(Attachment &) const;
+    void remove(const Key &) const;
     void noteRequest(const Key &);
     ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
     /// a head update on its way
@@ -158,7 +162,11 @@ private:
     uint64_t updateBytes_ = 0; ///< the sum of their costs
     std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
     std::string trouble_; ///< why there is no engine
-    std::unordered_set<Key, KeyHash> deleted_; ///< while there was trouble
+    unsigned idleWaits_ = 0; ///< how often startAgain() has waited for the device to become idle
+    mutable std::unordered_set<Key, KeyHash> deleted_; ///< while there was no engine, or none that reads
+    mutable bool replacedUnknown_ = false; ///< more was replaced meanwhile than deleted_ should hold
+    /// objects with a Date up to then may have been deleted or replaced since
+    int64_t doubtedUntil_ = std::numeric_limits<int64_t>::min();
     timeval startTime_ = {};
     bool rebuilt_ = false; ///< storeRebuildComplete() was called
     bool stopped_ = false;

@@ -180,7 +180,8 @@ ClusterFs::SwapDir::reconfigure()
     config_ = wanted;
     if (started())
         engine_->reconfigure(config_);
-    else if (!trouble_.empty() && !eventFind(&StartAgain, this)) // when squid.conf has been read to its end
+    const auto missing = started() ? !readable() : !trouble_.empty();
+    if (missing && !eventFind(&StartAgain, this)) // when squid.conf has been read to its end
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
 }
 

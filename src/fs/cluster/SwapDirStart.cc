@@ -23,8 +23,18 @@ namespace {
 /// how long a shutdown may take to write what is in memory
 const unsigned CloseMilliseconds = 20000;
 
-/// most deletes to remember for a device that could not be opened, about 3 MB
+/// most deletes to remember for a device that is not in use, about 3 MB
 const size_t DeletedLimit = 65536;
+
+/// of these, how many may be objects that were replaced: those can be doubted instead
+const size_t ReplacedLimit = DeletedLimit / 2;
+
+/// how long, in seconds, and how often to wait until a device that is out of service owes no answers
+const double IdleWait = 0.1;
+const unsigned IdleWaitLimit = 50;
+
+/// within so many polls whoever waits for a device that is out of service has heard of it
+const unsigned LastPolls = 8;
 
 /// how long to sleep at a time when waiting for recovery (squid -F)
 const unsigned WaitMilliseconds = 100;
@@ -114,7 +124,9 @@ ClusterFs::SwapDir::StartAgain(void * const self)
 void
 ClusterFs::SwapDir::startAgain()
 {
-    if (trouble_.empty())
+    if (stopped_ || (started() ? readable() : trouble_.empty()))
+        return;
+    if (started() && !letGo())
         return;
     if (deleted_.size() >= DeletedLimit) {
         debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": more was deleted since Squid has "
@@ -127,15 +139,68 @@ ClusterFs::SwapDir::startAgain()
     for (const auto &key: deleted_)
         engine_->remove(key);
     deleted_.clear();
+    if (replacedUnknown_)
+        doubtedUntil_ = squid_curtime;
+    replacedUnknown_ = false;
     debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " is in service again");
+}
+
+/// Does away with the engine of a device that is out of service.
+/// \returns false, and arranges for another try, while the device owes answers:
+/// to close it then would hold up Squid
+bool
+ClusterFs::SwapDir::letGo()
+{
+    auto idle = updates_.empty();
+    for (unsigned n = 0; idle && n < LastPolls; ++n) {
+        driver_.poll();
+        idle = device_->idle() && updates_.empty();
+    }
+    if (!idle && idleWaits_++ < IdleWaitLimit) {
+        eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, IdleWait, 0, false);
+        return false;
+    }
+    idleWaits_ = 0;
+    if (!idle) {
+        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": the device has not answered all of "
+               "its requests yet; try squid -k reconfigure later");
+        return false;
+    }
+    // The device may have older versions of what was not written any more.
+    for (const auto &key: engine_->removalsPending())
+        noteDeleted(key);
+    handles_.forEach([this](Attachment &attachment) {
+        if (!attachment.evicted)
+            noteDeleted(attachment.key);
+        attachment.evicted = true;
+        attachment.lost = true;
+        attachment.unpublished = nullptr;
+    });
+    replacedUnknown_ = true;
+    driver_.stop();
+    engine_ = nullptr;
+    device_ = nullptr;
+    kickProducers();
+    return true;
 }
 
 /// remembers a delete that no engine can record
 void
-ClusterFs::SwapDir::noteDeleted(const Key &key)
+ClusterFs::SwapDir::noteDeleted(const Key &key) const
 {
-    if (!trouble_.empty() && deleted_.size() < DeletedLimit)
+    const auto missing = !trouble_.empty() || (engine_ && !stopped_);
+    if (missing && deleted_.size() < DeletedLimit)
         deleted_.insert(key);
+}
+
+/// the same for an object of which Squid has got a newer version
+void
+ClusterFs::SwapDir::noteReplaced(const Key &key) const
+{
+    if (deleted_.size() < ReplacedLimit)
+        noteDeleted(key);
+    else
+        replacedUnknown_ = true;
 }
 
 /// opens the device and starts the engine

@@ -175,6 +175,13 @@ class Squid:
         """squid -k ORDER."""
         return self.command("-k", order)
 
+    def reconfigure(self, pattern):
+        """squid -k reconfigure, and the line in cache.log that tells what came of it."""
+        mark = self.cache_log.mark()
+        assert self.control("reconfigure").returncode == 0
+        self.cache_log.wait(pattern, mark)
+        wait_for(self.answers, "squid answering again")
+
     # what it says
 
     def mgr(self, page):

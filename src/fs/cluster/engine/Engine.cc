@@ -321,6 +321,12 @@ ClusterFs::Engine::requestCheckpoint()
         core_->checkpointer.request();
 }
 
+std::vector<ClusterFs::Key>
+ClusterFs::Engine::removalsPending() const
+{
+    return core_ ? core_->journal.removals() : std::vector<Key>();
+}
+
 uint64_t
 ClusterFs::Engine::objectCount() const
 {

@@ -146,6 +146,9 @@ public:
     /// writes a checkpoint soon
     void requestCheckpoint();
 
+    /// what was removed, or replaced, and that the device does not know of yet
+    std::vector<Key> removalsPending() const;
+
     uint64_t objectCount() const;
     uint64_t liveBytes() const; ///< stored bytes of all objects
     uint64_t capacityBytes() const; ///< stored bytes that fit at most

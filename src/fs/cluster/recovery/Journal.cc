@@ -42,6 +42,17 @@ ClusterFs::Journal::blocks() const
     return static_cast<uint32_t>(shared_.geometry.journalBytes / journalBlockBytes);
 }
 
+std::vector<ClusterFs::Key>
+ClusterFs::Journal::removals() const
+{
+    std::vector<Key> keys;
+    for (const auto &record: pending_) {
+        if (record.kind == JournalRecord::Kind::removal)
+            keys.push_back(record.key);
+    }
+    return keys;
+}
+
 double
 ClusterFs::Journal::used() const
 {

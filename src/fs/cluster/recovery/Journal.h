@@ -51,6 +51,7 @@ public:
     /// the share of the region that is used, 0 to 1
     double used() const;
     uint64_t pendingRemovals() const { return pendingRemovals_; }
+    std::vector<Key> removals() const; ///< those that are pending
 
     /// records that may wait in memory while the region is full
     static constexpr size_t pendingMost = 1000000;
