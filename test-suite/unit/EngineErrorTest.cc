@@ -92,6 +92,7 @@ TEST(EngineError, bytesThatWereWrongAreNotKept) {
 }
 
 TEST(EngineError, rottenMediaAreNeverServed) {
+    uint64_t noticed = 0;
     for (uint64_t seed = 0; seed < 20; ++seed) {
         TestStore t(16 * MB);
         ASSERT_NO_FATAL_FAILURE(fill(t));
@@ -102,12 +103,14 @@ TEST(EngineError, rottenMediaAreNeverServed) {
         for (int round = 0; round < 2; ++round) {
             for (uint64_t n = 0; n <= 60; ++n)
                 t.has(keyOf(n), filled(n));
+            noticed += t.engine->stats().counters.corrupt;
             ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
         }
         // and it goes on
         ASSERT_EQ(t.store(keyOf(100), bytesOf(100, 100000)), Status::ok);
         EXPECT_TRUE(t.has(keyOf(100), bytesOf(100, 100000)));
     }
+    EXPECT_GT(noticed, 20U) << "hardly anything that was read was damaged";
 }
 
 /// any garbage in the metadata regions: served are whole objects, or none
@@ -160,6 +163,7 @@ TEST(EngineError, aLargeObjectThatCannotBeWrittenIsNotThere) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
     t.faulty->setDelay(1000, 1000);
+    unsigned gone = 0;
     for (uint64_t which = 1; which <= 5; ++which) {
         t.settle();
         t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + which, Fault::error);
@@ -170,7 +174,11 @@ TEST(EngineError, aLargeObjectThatCannotBeWrittenIsNotThere) {
         std::string got;
         const auto found = t.load(keyOf(which), got);
         EXPECT_TRUE(found != Status::ok || got == bytes) << which << " " << statusText(status);
+        EXPECT_EQ(t.faulty->injected(Fault::error), which) << "no write failed";
+        gone += found != Status::ok;
+        EXPECT_TRUE(status == Status::ok || found == Status::notFound) << which;
     }
+    EXPECT_GE(gone, 3U) << "of five, the failed write was a part's; others may be those of the journal";
     t.pack();
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     for (uint64_t which = 1; which <= 5; ++which)
@@ -299,12 +307,17 @@ TEST(EngineError, readErrorsDuringRecoveryCostHitsOnly) {
 TEST(EngineError, lostAndMisdirectedWritesAreNoticed) {
     std::mt19937_64 random(5);
     for (const auto fault: {Fault::lost, Fault::misdirected}) {
+        unsigned older = 0; ///< of those that were stored anew
+        unsigned newer = 0;
         for (int run = 0; run < 15; ++run) {
             TestStore t(16 * MB);
             ASSERT_NO_FATAL_FAILURE(fill(t));
             t.faulty->setRate(IoOp::write, fault, 0.3);
-            for (uint64_t n = 0; n < 60; n += 1 + random() % 3)
+            std::vector<uint64_t> again;
+            for (uint64_t n = 0; n < 60; n += 1 + random() % 3) {
                 t.store(keyOf(n), filled(n) + "v2");
+                again.push_back(n);
+            }
             t.pack();
             t.faulty->heal();
             t.crash();
@@ -315,9 +328,13 @@ TEST(EngineError, lostAndMisdirectedWritesAreNoticed) {
                 std::string got;
                 if (t.load(keyOf(n), got) == Status::ok) {
                     EXPECT_TRUE(got == filled(n) || got == filled(n) + "v2") << n;
+                    newer += got == filled(n) + "v2";
                 }
+                older += got != filled(n) + "v2" && std::count(again.begin(), again.end(), n);
             }
         }
+        EXPECT_GT(older, 0U) << "no write of a cluster got lost";
+        EXPECT_GT(newer, 0U) << "none got through";
     }
 }
 
