@@ -11,9 +11,9 @@ using namespace ClusterFs;
 
 namespace Simulate {
 namespace {
-/// A start reads no more than that: the superblocks, a piece of each journal, all
-/// chunks of a checkpoint, and once or twice what was written since.
-constexpr uint64_t readsMost = 2 + 2 + 4 + 2 * 16;
+/// A start reads no more than that: the superblocks, a piece of each journal, the newest
+/// removals, pieces of the index log, and once or twice what was written since.
+constexpr uint64_t readsMost = 2 + 2 + 2 + 4 + 2 * 16;
 } // namespace
 } // namespace Simulate
 

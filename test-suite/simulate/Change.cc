@@ -192,8 +192,11 @@ Simulate::World::checkReads() const
     const uint64_t reserve = std::min<uint64_t>(64, std::max<uint64_t>(2, g.clusterCount / 32));
     const auto clusters = before_.clusters - begun_.clusters + reserve + inFlight;
     const auto journal = (before_.journalBlocks - begun_.journalBlocks) / 64 + inFlight;
+    // pieces of the index log, which end where a lap or a region does; and both copies of the newest removals
+    constexpr uint32_t blocksInPiece = 256;
+    const auto log = engine_->superblock()->log.used() / blocksInPiece + 4 + 2 * (engine_->superblock()->removalBlocks / blocksInPiece + 2);
     // of a cluster: its front, the rest of a long directory, all of it when it has second copies
-    const auto most = 2 + g.checkpointBytes / checkpointChunkBytes + journal + 3 * clusters;
+    const auto most = 2 + log + journal + 3 * clusters;
     const auto reads = device_->requests(IoOp::read);
     if (reads > most)
         broken("the start took " + std::to_string(reads) + " reads, " + std::to_string(most) + " would do");

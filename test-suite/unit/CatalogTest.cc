@@ -165,16 +165,15 @@ TEST(Catalog, holdsEmptyClustersDuringAStart) {
 }
 
 TEST(Catalog, isFullWhenTheIndexIs) {
-    auto config = smallConfig();
-    config.objectKb = 64;
-    PartsDevice d(32 * MB, config);
+    PartsDevice d;
+    d.superblock.geometry.objectsMost = 1024;
     Parts p(d);
     p.allFree();
     for (uint64_t n = 0; n < 1024; ++n)
         p.stage(n, "x");
     const auto s = p.catalog.staging.open(keyOf(2000), ObjectInfo());
     EXPECT_EQ(p.catalog.addStaged(s), noSlot);
-    EXPECT_EQ(p.catalog.addFound(1, 1, nullptr, Record(), 100), noSlot);
+    EXPECT_EQ(p.catalog.addFound(HashedKey{1, 1}, nullptr, Record(), 100), noSlot);
     EXPECT_EQ(p.catalog.objects(), 1024U);
 }
 

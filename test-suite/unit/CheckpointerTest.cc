@@ -3,6 +3,9 @@
 
 #include "PartsSupport.h"
 
+#include <map>
+#include <random>
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -17,17 +20,6 @@ turns(Parts &p, const unsigned count = 50)
         p.step();
     }
     return p.checkpointer.completed();
-}
-
-/// an object as a start finds it, in any bucket
-void
-addTo(Parts &p, const uint32_t bucket, const uint32_t tag, const ClusterNo c)
-{
-    Record like = Record();
-    like.cluster = c;
-    like.size = 8;
-    like.setPlace(1024, 0);
-    ASSERT_NE(p.catalog.addFound(bucket, tag, nullptr, like, 8), noSlot);
 }
 
 /// a cluster that objects can be added to
@@ -87,67 +79,148 @@ TEST(Checkpointer, triesAgainAfterAWhileWhenTheJournalFillsUp) {
     EXPECT_FALSE(p.checkpointer.lastFailed());
 }
 
-TEST(Checkpointer, fitsIntoItsRegionOrFails) {
+TEST(Checkpointer, fitsIntoItsLogOrFails) {
     PartsDevice d;
-    d.superblock.geometry.checkpointBytes = checkpointChunkBytes; // room for the table, not for objects
+    d.superblock.geometry.logBlocks = d.superblock.log.blocks = 2; // room for the removals, not for objects
     Parts p(d);
     p.allFree();
     p.placed(1, 1, 1024, 100);
-    const auto *const behind = d.media.data() + d.superblock.geometry.checkpointStart[1] + checkpointChunkBytes;
-    const std::string before(behind, checkpointChunkBytes);
+    const auto *const behind = d.media.data() + d.superblock.geometry.logStart + 2 * indexBlockBytes;
+    const std::string before(behind, 64 * indexBlockBytes);
     p.checkpointer.request();
     EXPECT_EQ(turns(p), 0U);
     EXPECT_TRUE(p.checkpointer.lastFailed());
     EXPECT_EQ(p.checkpointer.superblock().checkpoint, 0U);
     EXPECT_EQ(before.compare(0, before.size(), behind, before.size()), 0) << "what lies behind it";
+    EXPECT_GT(p.shared.logClustersWanted, 0U) << "it is to grow";
 }
 
-/// someone has sought keys for that
-TEST(Checkpointer, aBucketLargerThanAChunkLosesItsRest) {
+TEST(Checkpointer, goesOnInTheFirstClusters) {
     PartsDevice d;
-    const auto most = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(false));
+    d.superblock.geometry.logBlocks = d.superblock.log.blocks = 2;
     {
         Parts p(d);
         p.allFree();
-        for (ClusterNo c = 1; c < 2 + (most + 999) / 1000 + 1; ++c)
-            packed(p, c);
-        ASSERT_NO_FATAL_FAILURE(addTo(p, 10, 1, 1));
-        for (uint32_t tag = 0; tag < most + 50; ++tag)
-            ASSERT_NO_FATAL_FAILURE(addTo(p, 11, tag, 2 + tag / 1000));
-        ASSERT_NO_FATAL_FAILURE(addTo(p, 12, 1, 1));
+        for (ClusterNo n = 0; n < 2; ++n) {
+            p.catalog.free.remove(n);
+            p.catalog.clusters.setState(n, ClusterState::log);
+        }
+        p.shared.logClusters = 2;
+        for (uint64_t n = 0; n < 300; ++n)
+            p.placed(n, static_cast<ClusterNo>(4 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
         ASSERT_TRUE(p.runCheckpoint());
+        EXPECT_EQ(d.superblock.logClusters, 2U);
     }
     Parts q(d);
     ASSERT_TRUE(q.recover());
-    EXPECT_FALSE(q.recovery->stats().scanned) << "what it holds is whole";
-    EXPECT_NE(q.catalog.index.find(10, 1), noSlot);
-    EXPECT_NE(q.catalog.index.find(12, 1), noSlot);
-    EXPECT_LE(q.catalog.objects(), most + 2);
+    EXPECT_EQ(q.catalog.objects(), 300U);
+    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::log), 2U);
+    EXPECT_FALSE(q.catalog.free.contains(1));
 }
 
-/// a turn looks at a bounded number of buckets
-TEST(Checkpointer, goesOnBehindBucketsThatAreEmpty) {
+TEST(Checkpointer, saysNothingWhenNothingChanged) {
+    PartsDevice d;
+    d.config.checkpoint = 10;
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < 100; ++n)
+        p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 128, 50);
+    d.clock.advance(10000000);
+    EXPECT_EQ(turns(p), 1U);
+    const auto requests = d.device->requests();
+    d.clock.advance(100000000);
+    EXPECT_EQ(turns(p), 1U);
+    EXPECT_EQ(d.device->requests(), requests);
+    p.catalog.erase(p.catalog.index.find(keyOf(1)));
+    EXPECT_EQ(turns(p), 2U);
+}
+
+/// and about as much of what has not changed, so that the log gets no longer
+TEST(Checkpointer, saysWhatChanged) {
+    PartsDevice d(160 * MB);
+    Parts p(d);
+    p.allFree();
+    constexpr uint64_t inCluster = 60;
+    for (uint64_t n = 0; n < 30000; ++n)
+        p.placed(n, static_cast<ClusterNo>(n / inCluster), 1024 + static_cast<uint32_t>(n % inCluster) * 1024, 50);
+    ASSERT_TRUE(p.runCheckpoint());
+    const auto all = p.checkpointer.log().used();
+    EXPECT_GT(all, 200U);
+    const auto bytes = p.shared.counters.checkpointBytes;
+    for (uint64_t n = 0; n < 1000; ++n) // nine bytes each, twice
+        p.catalog.erase(p.catalog.index.find(keyOf(n * 30)));
+    ASSERT_TRUE(p.runCheckpoint());
+    EXPECT_LE(p.shared.counters.checkpointBytes - bytes, 2 * (3 + 3 + 2) * uint64_t(indexBlockBytes));
+    const auto before = p.shared.counters.checkpointBytes;
+    p.placed(40000, 600, 1024, 50);
+    ASSERT_TRUE(p.runCheckpoint());
+    EXPECT_LE(p.shared.counters.checkpointBytes - before, 2 * (1 + 1 + 2) * uint64_t(indexBlockBytes));
+}
+
+/// many checkpoints and starts, each with deletes, new objects and new times: all is known each time,
+/// and the log goes round in its place
+TEST(Checkpointer, theTailFollowsTheHead) {
     PartsDevice d(64 * MB);
-    {
+    d.superblock.geometry.logBlocks = d.superblock.log.blocks = 200;
+    std::mt19937_64 random(3);
+    std::map<uint64_t, ClusterNo> there;
+    uint64_t next = 0;
+    ClusterNo cluster = 0;
+    for (int life = 0; life < 40; ++life) {
         Parts p(d);
-        p.allFree();
-        const auto last = static_cast<uint32_t>(p.catalog.index.bucketCount() - 1);
-        ASSERT_GT(last, 4 * Checkpoint::ObjectsInChunk(false));
-        packed(p, 1);
-        ASSERT_NO_FATAL_FAILURE(addTo(p, last, 7, 1));
-        ASSERT_TRUE(p.runCheckpoint());
+        if (life == 0) {
+            p.allFree();
+        } else {
+            ASSERT_TRUE(p.recover());
+            ASSERT_EQ(p.recovery->stats().blocksLost, 0U);
+        }
+        ASSERT_EQ(p.catalog.objects(), there.size()) << life;
+        for (const auto &o: there) {
+            const auto slot = p.catalog.index.find(keyOf(o.first));
+            ASSERT_NE(slot, noSlot) << o.first << " in life " << life;
+            ASSERT_EQ(p.catalog.index[slot].cluster, o.second);
+        }
+        for (int checkpoint = 0; checkpoint < 5; ++checkpoint) {
+            for (int i = 0; i < 3; ++i) {
+                while (p.catalog.clusters[cluster].state == ClusterState::packed) {
+                    for (auto s = p.catalog.clusters[cluster].first; s != noSlot; s = p.catalog.index[s].sibling) {
+                        if (!p.catalog.index[s].dead())
+                            there.erase(p.catalog.index[s].timestamp);
+                    }
+                    p.catalog.freeCluster(cluster);
+                }
+                for (uint32_t n = 0; n < 40; ++n, ++next) {
+                    const auto slot = p.placed(next, cluster, 1024 + n * 1024, 50);
+                    p.catalog.index[slot].timestamp = static_cast<uint32_t>(next); // so that we know which it is
+                    there[next] = cluster;
+                }
+                cluster = (cluster + 1) % 200;
+            }
+            for (int i = 0; i < 50 && !there.empty(); ++i) {
+                const auto victim = there.lower_bound(random() % next);
+                if (victim == there.end())
+                    continue;
+                const auto slot = p.catalog.index.find(keyOf(victim->first));
+                if (i % 2) {
+                    p.catalog.noteUpdate(slot);
+                } else {
+                    p.catalog.erase(slot);
+                    there.erase(victim);
+                }
+            }
+            ASSERT_TRUE(p.runCheckpoint());
+        }
     }
-    Parts q(d);
-    ASSERT_TRUE(q.recover());
-    EXPECT_NE(q.catalog.index.find(static_cast<uint32_t>(q.catalog.index.bucketCount() - 1), 7), noSlot);
+    EXPECT_GT(d.superblock.log.head.lap, 2U);
+    EXPECT_LE(d.superblock.log.used(), d.superblock.log.blocks * 3 / 4);
 }
 
-/// clusters change while a checkpoint of several chunks is written
+/// clusters change while a checkpoint is written
 TEST(Checkpointer, tellsClustersThatChangeMeanwhileApart) {
     auto config = smallConfig();
     config.clusterKb = 16;
     PartsDevice d(160 * MB, config);
-    const ClusterNo late = Checkpoint::ClustersInChunk() + 100; // in the second chunk
+    const ClusterNo late = 5559;
     const ClusterNo bad = late + 1;
     const ClusterNo announced = late + 2;
     {
@@ -162,8 +235,10 @@ TEST(Checkpointer, tellsClustersThatChangeMeanwhileApart) {
             p.catalog.free.remove(c);
         p.catalog.clusters[bad].sequence = ++p.shared.sequence; // written, and the write failed
         p.catalog.clusters.setState(bad, ClusterState::bad);
+        p.journal.announce(announced, p.shared.sequence);
         p.catalog.clusters[announced].sequence = ++p.shared.sequence; // written, freed, to be written again
         p.catalog.clusters.setState(announced, ClusterState::announced);
+        ASSERT_TRUE(p.writeJournal());
         ASSERT_TRUE(p.until([&] { p.checkpointer.poll(); return p.checkpointer.completed() == 1; }));
         d.superblock = p.checkpointer.superblock();
     }
@@ -175,11 +250,10 @@ TEST(Checkpointer, tellsClustersThatChangeMeanwhileApart) {
     EXPECT_NE(q.catalog.index.find(keyOf(late)), noSlot);
 }
 
-TEST(Checkpointer, manyCarriedObjectsTakeSeveralChunks) {
+TEST(Checkpointer, manyCarriedObjectsTakeSeveralBlocks) {
     PartsDevice d;
     d.config.stagingMb = 128;
-    const auto most = static_cast<uint64_t>(Checkpoint::ObjectsInChunk(false));
-    const auto count = most + 10;
+    constexpr uint64_t count = 1000;
     {
         Parts p(d);
         p.allFree();
@@ -187,7 +261,7 @@ TEST(Checkpointer, manyCarriedObjectsTakeSeveralChunks) {
         for (uint64_t n = 0; n < count; ++n) {
             const auto s = p.stage(n, "carried");
             p.catalog.staging[s].origin = 1;
-            p.catalog.staging[s].originOffset = 1024 + static_cast<uint32_t>(n % 1000) * 32;
+            p.catalog.staging[s].originOffset = 1024 + static_cast<uint32_t>(n) * 48;
             ++p.catalog.clusters[1].carried;
         }
         ASSERT_TRUE(p.runCheckpoint());
@@ -195,8 +269,37 @@ TEST(Checkpointer, manyCarriedObjectsTakeSeveralChunks) {
     Parts q(d);
     ASSERT_TRUE(q.recover());
     EXPECT_FALSE(q.recovery->stats().scanned);
-    EXPECT_EQ(q.recovery->stats().dropped + q.catalog.objects(), count);
-    EXPECT_GT(q.catalog.objects(), 1000U);
+    EXPECT_EQ(q.catalog.objects(), count);
+    EXPECT_EQ(q.recovery->stats().dropped, 0U);
+}
+
+/// when the superblock may have arrived, what it leads to must stay
+TEST(Checkpointer, aSuperblockThatMayHaveArrivedIsTakenSeriously) {
+    for (uint64_t at = 1; at <= 4; ++at) {
+        PartsDevice d;
+        {
+            Parts p(d);
+            p.allFree();
+            p.placed(1, 1, 1024, 100);
+            ASSERT_TRUE(p.runCheckpoint());
+            p.catalog.erase(p.catalog.index.find(keyOf(1)));
+            p.placed(2, 2, 1024, 100);
+            // the log, a flush, the superblock, a flush
+            d.device->script(at % 2 ? IoOp::write : IoOp::flush, d.device->requests(at % 2 ? IoOp::write : IoOp::flush) + (at + 1) / 2, Fault::error);
+            p.checkpointer.request();
+            EXPECT_EQ(turns(p), 1U) << at;
+            EXPECT_TRUE(p.checkpointer.lastFailed());
+            p.placed(3, 3, 1024, 100);
+            ASSERT_TRUE(p.runCheckpoint());
+        }
+        Parts q(d);
+        ASSERT_TRUE(q.recover());
+        EXPECT_EQ(q.recovery->stats().blocksLost, 0U) << at;
+        EXPECT_EQ(q.catalog.index.find(keyOf(1)), noSlot) << at;
+        EXPECT_NE(q.catalog.index.find(keyOf(2)), noSlot) << at;
+        EXPECT_NE(q.catalog.index.find(keyOf(3)), noSlot) << at;
+        EXPECT_EQ(q.catalog.objects(), 2U) << at;
+    }
 }
 
 TEST(Checkpointer, aStopWithoutTimeLeavesTheDeviceAsItIs) {

@@ -124,7 +124,7 @@ TEST(EngineError, damagedMetadataIsSurvived) {
         t.pass(t.config.deleteTime + 1);
         const auto g = t.geometry();
         t.crash();
-        const uint64_t starts[] = {0, g.checkpointStart[0], g.checkpointStart[1], g.journalStart[0], g.journalStart[1], g.clusterStart};
+        const uint64_t starts[] = {0, g.logStart, g.groupsStart[0], g.journalStart[0], g.journalStart[1], g.clusterStart};
         for (int i = 0; i < 3; ++i) {
             const auto at = starts[random() % 6] + random() % 300000;
             t.damage(at, 1 + random() % 5000, static_cast<char>(1 + random() % 255));

@@ -181,8 +181,8 @@ TEST(EngineLimits, aWriterThatMeetsFullStagingIsRefused) {
 /// the index has places for objects that were removed until their clusters are free
 TEST(EngineLimits, aFullIndexRefuses) {
     auto config = smallConfig();
-    config.objectKb = 64;
-    TestStore t(32 * MB, config);
+    config.stagingMb = 128;
+    TestStore t(8 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     const auto capacity = t.engine->stats().indexCapacity;
     // stored within one turn: nothing makes room meanwhile
@@ -210,9 +210,9 @@ TEST(EngineLimits, aFullIndexRefuses) {
 /// a revalidated object has a new version, which needs a second place
 TEST(EngineLimits, aFullIndexRefusesNewHeads) {
     auto config = smallConfig();
-    config.objectKb = 64;
+    config.stagingMb = 128;
     for (const size_t size: {5000, 100000}) {
-        TestStore t(32 * MB, config);
+        TestStore t(8 * MB, config);
         ASSERT_NO_FATAL_FAILURE(t.start());
         ASSERT_EQ(t.store(keyOf(1), bytesOf(1, size)), Status::ok);
         ASSERT_EQ(t.store(keyOf(2), bytesOf(2, 100)), Status::ok); // keeps the cluster

@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include "fs/cluster/layout/IndexBlock.h"
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -393,36 +395,78 @@ TEST(EngineOpen, refusesABadConfiguration) {
     EXPECT_EQ(t.open(), Status::unsupported);
 }
 
-/* a checkpoint that is not whole */
+/* an index log that is damaged */
 
-TEST(EngineScan, findsEverythingWithoutACheckpoint) {
-    for (const uint64_t chunk: {0, 1, 2}) {
-        TestStore t(32 * MB);
-        ASSERT_NO_FATAL_FAILURE(t.start());
-        for (uint64_t n = 0; n < 300; ++n)
-            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 101)), Status::ok);
-        ASSERT_EQ(t.store(keyOf(500), bytesOf(500, 300000)), Status::ok);
-        const auto g = t.geometry();
-        ASSERT_EQ(t.engine->close(60000), Status::ok);
-        for (const auto start: g.checkpointStart)
-            t.damage(start + chunk * checkpointChunkBytes + 200, 8);
-        ASSERT_NO_FATAL_FAILURE(t.reopen());
-        EXPECT_TRUE(t.engine->stats().recovery.scanned);
-        EXPECT_TRUE(t.logged("not whole"));
-        ASSERT_EQ(t.engine->objectCount(), 301U) << "chunk " << chunk;
-        for (uint64_t n = 0; n < 300; ++n) {
-            EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 1 + n * 101))) << n;
-            ObjectInfo info;
-            ASSERT_TRUE(t.engine->find(keyOf(n), info));
-            EXPECT_EQ(bool(info.flags & flagDoubtful), chunk < 2) << "the end chunk takes nothing away";
-        }
-        EXPECT_TRUE(t.has(keyOf(500), bytesOf(500, 300000)));
-        t.settle();
-        // the next start has a checkpoint again
-        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
-        EXPECT_FALSE(t.engine->stats().recovery.scanned);
-        EXPECT_EQ(t.engine->objectCount(), 301U);
+TEST(EngineScan, findsEverythingWithoutALog) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 300; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 101)), Status::ok);
+    ASSERT_EQ(t.store(keyOf(500), bytesOf(500, 300000)), Status::ok);
+    const auto g = t.geometry();
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    t.damage(g.logStart, uint64_t(g.logBlocks) * indexBlockBytes);
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_TRUE(t.engine->stats().recovery.scanned);
+    EXPECT_TRUE(t.logged("blocks of the index log are damaged: scanning all clusters"));
+    ASSERT_EQ(t.engine->objectCount(), 301U);
+    for (uint64_t n = 0; n < 300; ++n) {
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 1 + n * 101))) << n;
+        ObjectInfo info;
+        ASSERT_TRUE(t.engine->find(keyOf(n), info));
+        EXPECT_TRUE(info.flags & flagDoubtful);
     }
+    EXPECT_TRUE(t.has(keyOf(500), bytesOf(500, 300000)));
+    t.settle();
+    // the next start has a log again
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    EXPECT_FALSE(t.engine->stats().recovery.scanned);
+    EXPECT_EQ(t.engine->stats().recovery.blocksLost, 0U);
+    EXPECT_EQ(t.engine->objectCount(), 301U);
+}
+
+/// whichever block it is: nothing comes back, nothing else goes, and nothing is doubted
+TEST(EngineScan, aDamagedBlockCostsWhatItDescribed) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 600; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 17)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_TRUE(t.checkpoint());
+    for (uint64_t n = 0; n < 600; n += 3)
+        EXPECT_TRUE(t.engine->remove(keyOf(n)));
+    ASSERT_TRUE(t.checkpoint());
+    ASSERT_EQ(t.store(keyOf(700), bytesOf(700, 300000)), Status::ok);
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    const auto sb = *t.engine->superblock();
+    t.crash();
+    const std::string disk(t.media.data(), t.media.size());
+    ASSERT_GT(sb.log.used(), 10U);
+    uint64_t costly = 0;
+    for (uint32_t block = 0; block < sb.log.used(); ++block) {
+        t.crash();
+        memcpy(t.media.data(), disk.data(), disk.size());
+        t.damage(sb.geometry.logOffset(sb.log.at(block).block) + 300, 8);
+        ASSERT_NO_FATAL_FAILURE(t.reopen());
+        EXPECT_FALSE(t.engine->stats().recovery.scanned) << block;
+        EXPECT_EQ(t.engine->stats().recovery.blocksLost, 1U) << block;
+        EXPECT_TRUE(t.logged("1 of " + std::to_string(sb.log.used()) + " blocks of the index log are damaged")) << block;
+        uint64_t lost = 0;
+        for (uint64_t n = 0; n < 600; ++n) {
+            ObjectInfo info;
+            if (!t.engine->find(keyOf(n), info)) {
+                lost += n % 3 != 0;
+                continue;
+            }
+            EXPECT_NE(n % 3, 0U) << n << " came back with block " << block;
+            EXPECT_FALSE(info.flags & flagDoubtful) << n << " with block " << block;
+            EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 1 + n * 17))) << n;
+        }
+        EXPECT_LE(lost, indexBlockBytes / IndexObject::encodedBytes) << block;
+        costly += lost > 0;
+    }
+    EXPECT_GT(costly, 1U);
 }
 
 TEST(EngineScan, goesOnBesideStores) {
@@ -432,8 +476,7 @@ TEST(EngineScan, goesOnBesideStores) {
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
     const auto g = t.geometry();
     ASSERT_EQ(t.engine->close(60000), Status::ok);
-    for (const auto start: g.checkpointStart)
-        t.damage(start + 200, 8);
+    t.damage(g.logStart, uint64_t(g.logBlocks) * indexBlockBytes);
     t.faulty->setDelay(3000, 9000);
     ASSERT_EQ(t.open(), Status::ok);
     uint64_t n = 0;
@@ -479,8 +522,7 @@ TEST(EngineScan, makesNoRoomBeforeItKnowsWhatIsThere) {
     ASSERT_GT(there.size(), 10U);
     const auto g = t.geometry();
     t.crash();
-    for (const auto start: g.checkpointStart)
-        t.damage(start + 200, 8);
+    t.damage(g.logStart, uint64_t(g.logBlocks) * indexBlockBytes);
     t.faulty->setDelay(500, 5000);
     ASSERT_NO_FATAL_FAILURE(t.reopen());
     EXPECT_TRUE(t.engine->stats().recovery.scanned);

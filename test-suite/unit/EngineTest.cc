@@ -461,10 +461,9 @@ TEST(Engine, reportsHowItStarted) {
     EXPECT_STREQ(t.engine->stateText(), "recovering");
     EXPECT_TRUE(says("state", "recovering")) << line("state");
     ASSERT_NO_FATAL_FAILURE(t.recover());
-    EXPECT_TRUE(says("index from", "checkpoint")) << line("index from");
+    EXPECT_TRUE(says("index from", "log")) << line("index from");
     ASSERT_EQ(t.engine->close(60000), Status::ok);
-    for (const auto start: geometry.checkpointStart)
-        t.damage(start + 200, 8);
+    t.damage(geometry.logStart, uint64_t(geometry.logBlocks) * indexBlockBytes);
     ASSERT_NO_FATAL_FAILURE(t.reopen());
     EXPECT_TRUE(says("index from", "scan")) << line("index from");
     EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 5000)));

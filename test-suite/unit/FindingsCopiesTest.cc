@@ -92,11 +92,12 @@ TEST_F(FindingsTest, onlyCopiesThatAreStillThereComeBack) {
     table(14, ClusterState::packed, 104);
     object(1, 10);
     auto behind = objectRecord(2, 12);
-    behind.size = 65536; // its extent ends behind its cluster
-    f.checkpointed(behind, false);
+    behind.object.size = 65536; // its extent ends behind its cluster
+    add(behind);
     auto parted = objectRecord(3, 14, 0xfffffff0U); // a first part that no device has
-    parted.packed = flagParted;
-    f.checkpointed(parted, false);
+    parted.object.packed = flagParted;
+    add(parted);
+    f.endLog();
     p.catalog.clusters[10].sequence = 200; // written over
     unsigned asked = 0;
     for (; contested() != noCluster && asked < 9; ++asked)

@@ -33,34 +33,54 @@ protected:
         r.sequence = upTo;
         f.journal(r);
     }
+    /// what the log says of a cluster, without its objects
     void table(const ClusterNo c, const ClusterState state, const Sequence s, const uint32_t end = 65536) {
-        Checkpoint::ClusterRecord r;
-        r.number = c;
+        if (state == ClusterState::announced) {
+            IndexRemoval r;
+            r.kind = IndexRemoval::Kind::announced;
+            r.cluster = c;
+            r.after = s;
+            f.announced(r);
+            return;
+        }
+        IndexSection r;
+        r.cluster = c;
         r.state = static_cast<uint8_t>(state);
         r.sequence = s;
         r.end = end;
-        f.checkpointed(r);
+        sections_.emplace(c, r);
+        f.section(r, false, serial);
     }
     void tablePart(const ClusterNo c, const uint32_t bytes, const ClusterNo next, const uint64_t total = 0, const uint32_t head = 0) {
-        Checkpoint::ClusterRecord r;
-        r.number = c;
+        IndexSection r;
+        r.cluster = c;
         r.state = static_cast<uint8_t>(ClusterState::part);
         r.end = partPayloadAt + bytes;
         r.nextPart = next;
         r.total = total;
         r.headBytes = head;
-        f.checkpointed(r);
+        f.section(r, false, serial);
     }
-    Checkpoint::ObjectRecord objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100) {
-        Checkpoint::ObjectRecord r;
-        r.bucket = p.catalog.index.bucketOf(keyOf(n));
-        r.tag = Index::TagOf(keyOf(n));
+    struct LoggedObject {
+        ClusterNo cluster;
+        IndexObject object;
+    };
+    LoggedObject objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100, const uint32_t offset = 0) const {
+        LoggedObject r;
         r.cluster = c;
-        r.place = 1024 / extentAlignment;
-        r.size = size;
+        r.object.hashed = p.catalog.index.hashOf(keyOf(n));
+        r.object.place = (offset ? offset : 1024 + 1024 * static_cast<uint32_t>(n % 32)) / extentAlignment;
+        r.object.size = size;
         return r;
     }
-    void object(const uint64_t n, const ClusterNo c, const uint32_t size = 100) { f.checkpointed(objectRecord(n, c, size), false); }
+    /// what the log says of an object in a cluster that it knows
+    void add(const LoggedObject &r) {
+        auto &section = sections_[r.cluster];
+        section.cluster = r.cluster;
+        section.objects = {r.object};
+        f.section(section, false, serial);
+    }
+    void object(const uint64_t n, const ClusterNo c, const uint32_t size = 100) { add(objectRecord(n, c, size)); }
 
     /// a cluster on the device with one object in it
     void found(const uint64_t n, const ClusterNo c, const Sequence s, const bool doubtful = false, const uint32_t size = 200,
@@ -95,7 +115,7 @@ protected:
     void unreadable() { f.check(asked_, nullptr); }
 
     void finish() {
-        f.joinParts();
+        f.endLog();
         while (!f.finish([] { return false; })) // the shortest slices
             ;
         const auto &t = p.catalog.clusters;
@@ -113,6 +133,8 @@ protected:
     RecoveryStats stats;
     Findings f{p.shared, stats};
     Findings::Contested asked_;
+    uint64_t serial = 1; ///< of the checkpoint that says something
+    std::map<ClusterNo, IndexSection> sections_; ///< that were told
     const uint32_t full = 65536 - partPayloadAt; ///< payload of a full part
 };
 

@@ -8,7 +8,7 @@
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
-TEST_F(FindingsTest, takesTheCheckpointAsItIs) {
+TEST_F(FindingsTest, takesTheLogAsItIs) {
     table(3, ClusterState::packed, 10);
     table(4, ClusterState::bad, 0);
     object(1, 3);
@@ -22,7 +22,7 @@ TEST_F(FindingsTest, takesTheCheckpointAsItIs) {
     EXPECT_EQ(stats.dropped, 0U);
 }
 
-TEST_F(FindingsTest, theJournalOverrulesTheCheckpoint) {
+TEST_F(FindingsTest, theJournalOverrulesTheLog) {
     announce(3, 20);
     release(4);
     table(3, ClusterState::packed, 10);
@@ -53,9 +53,9 @@ TEST_F(FindingsTest, theLastWordOfTheJournalCounts) {
     EXPECT_EQ(f.announcedAfter(3), 14U);
 }
 
-TEST_F(FindingsTest, theTableAnnouncesToo) {
+TEST_F(FindingsTest, theLogAnnouncesToo) {
     table(1, ClusterState::announced, 30);
-    table(2, ClusterState::writing, 31);
+    table(2, ClusterState::announced, 31);
     EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{1, 2}));
     EXPECT_EQ(f.announcedAfter(2), 31U);
 }
@@ -176,8 +176,8 @@ TEST_F(FindingsTest, aNewHeadKeepsTheParts) {
     EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
 }
 
-/// readers trust the sizes that the checkpoint's cluster table tells
-TEST_F(FindingsTest, partsOfTheCheckpointMakeUpTheirObject) {
+/// readers trust the sizes that the log tells
+TEST_F(FindingsTest, partsInTheLogMakeUpTheirObject) {
     const auto sum = uint64_t(500) + full + 700;
     const struct { const char *what; uint32_t first; uint64_t total; uint32_t head; bool good; } cases[] = {
         {"as it was", full, sum, 500, true},
@@ -194,12 +194,14 @@ TEST_F(FindingsTest, partsOfTheCheckpointMakeUpTheirObject) {
         tablePart(first, c.first, first + 1, c.total, c.head);
         tablePart(first + 1, 700, noCluster);
         auto r = objectRecord(n, 3, first);
-        r.place += static_cast<uint32_t>(1024 * n / extentAlignment);
-        r.packed = flagParted;
-        f.checkpointed(r, false);
-        EXPECT_EQ(where(n) == 3, c.good) << c.what;
+        r.object.packed = flagParted;
+        add(r);
         ++n;
     }
+    f.endLog();
+    n = 0;
+    for (const auto &c: cases)
+        EXPECT_EQ(where(n++) == 3, c.good) << c.what;
     finish();
     EXPECT_EQ(p.catalog.liveBytes(), sum);
     EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
@@ -238,8 +240,8 @@ TEST_F(FindingsTest, aChainIsMadeOfParts) {
     table(3, ClusterState::packed, 50);
     tablePart(20, full, 3, uint64_t(500) + 2 * full, 500);
     auto r = objectRecord(1, 3, 20);
-    r.packed = flagParted;
-    f.checkpointed(r, false);
+    r.object.packed = flagParted;
+    add(r);
     finish();
     EXPECT_EQ(where(1), noCluster);
 }
@@ -251,16 +253,15 @@ TEST_F(FindingsTest, partsHaveOneOwner) {
     tablePart(21, 700, noCluster);
     for (const uint64_t n: {1, 2}) {
         auto r = objectRecord(n, 3, 20);
-        r.place += static_cast<uint32_t>(1024 * n / extentAlignment);
-        r.packed = flagParted;
-        f.checkpointed(r, false);
+        r.object.packed = flagParted;
+        add(r);
     }
     found(9, 10, 105, false, 500, {{20, full, 0}, {21, 700, 0}});
     finish();
-    EXPECT_EQ(where(1), 3U);
+    EXPECT_EQ(where(1), noCluster);
     EXPECT_EQ(where(2), noCluster);
-    EXPECT_EQ(where(9), noCluster);
-    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(1))), 500U + full + 700);
+    ASSERT_EQ(where(9), 10U) << "the newest of them";
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(9))), 500U + full + 700);
 }
 
 TEST_F(FindingsTest, aDirectoryMustBeTheOneThatTheTableKnows) {
@@ -289,50 +290,146 @@ TEST_F(FindingsTest, partsThatAreWrittenMeanwhileStay) {
     EXPECT_EQ(p.catalog.clusters[21].state, ClusterState::part);
 }
 
-/// a checkpoint of somebody who means harm
+/// a log of somebody who means harm
 TEST_F(FindingsTest, survivesHostileRecords) {
     table(0xffffffffU, ClusterState::packed, 1);
     table(1, static_cast<ClusterState>(200), 1);
     table(2, ClusterState::packed, 5, 0xffffffffU);
     table(3, ClusterState::packed, 6);
     table(3, ClusterState::part, 7); // twice
-    Checkpoint::ClusterRecord part;
-    part.number = 5;
+    tablePart(5, 65536 - partPayloadAt, 6);
+    tablePart(6, 65536 - partPayloadAt, 5); // a ring
+    tablePart(7, 65536 - partPayloadAt, 0x70000000);
+    IndexSection part;
+    part.cluster = 8;
     part.state = static_cast<uint8_t>(ClusterState::part);
-    part.end = 65536;
-    part.nextPart = 6;
-    f.checkpointed(part);
-    part.number = 6;
-    part.nextPart = 5; // a ring
-    f.checkpointed(part);
-    part.number = 7;
-    part.nextPart = 0x70000000;
-    f.checkpointed(part);
-    part.number = 8;
     part.end = 100; // ends before it starts
-    part.nextPart = noCluster;
-    f.checkpointed(part);
+    f.section(part, false, serial);
 
     auto r = objectRecord(1, 3);
-    r.bucket = 0xffffffffU;
-    f.checkpointed(r, false);
+    r.object.hashed.bucket = 0xffffffffU;
+    add(r);
     object(2, 0xfffffffeU);
     object(3, 2);
     object(4, 3, 0xffffffffU);
-    object(5, 3, 65536);
+    add(objectRecord(5, 3, 100, 65536));
     for (const ClusterNo first: {5U, 6U, 7U, 8U, 0xfffffff0U, noCluster}) {
         r = objectRecord(100 + first, 3);
-        Record flags = Record();
-        flags.setFlags(flagParted);
-        r.packed = flags.packed();
-        r.size = first;
-        f.checkpointed(r, false);
+        r.object.packed = flagParted;
+        r.object.size = first;
+        add(r);
     }
     object(7, 3);
     object(7, 3); // twice
-    f.checkpointed(std::vector<Checkpoint::ObjectRecord>(20, objectRecord(8, 0xfffffff0U)), false);
+    IndexRemoval removal;
+    removal.cluster = 0xfffffff0U;
+    f.removal(removal, 1);
+    f.announced(removal);
+    removal.kind = IndexRemoval::Kind::object;
+    removal.cluster = 3;
+    removal.offset = 0xfffffff8U;
+    f.removal(removal, 1);
+    f.use({0xfffffff0U, 0xffffffffU}, 1);
+    f.use({3, 0xffffffffU}, 1);
     finish();
     EXPECT_EQ(p.catalog.objects(), 1U);
     EXPECT_EQ(where(7), 3U);
     EXPECT_EQ(p.catalog.liveBytes(), 100U);
+}
+
+/* the log: newer checkpoints come first */
+
+TEST_F(FindingsTest, aWholeSectionOverrulesOlderOnes) {
+    IndexSection newer;
+    newer.cluster = 3;
+    newer.state = static_cast<uint8_t>(ClusterState::packed);
+    newer.whole = true;
+    newer.sequence = 10;
+    newer.end = 65536;
+    newer.objects = {objectRecord(1, 3).object};
+    f.section(newer, false, 7);
+    newer.objects = {objectRecord(2, 3).object};
+    f.section(newer, false, 7); // another piece of it
+    newer.objects = {objectRecord(4, 3).object};
+    f.section(newer, false, 6);
+    finish();
+    EXPECT_EQ(where(1), 3U);
+    EXPECT_EQ(where(2), 3U);
+    EXPECT_EQ(where(4), noCluster);
+}
+
+TEST_F(FindingsTest, aPieceWithNewTimesLeavesTheOthersToOlderSections) {
+    auto updated = objectRecord(1, 3);
+    updated.object.timestamp = 1700000000;
+    table(3, ClusterState::packed, 10);
+    add(updated);
+    serial = 0;
+    object(1, 3);
+    object(2, 3);
+    finish();
+    EXPECT_EQ(p.catalog.info(p.catalog.index.find(keyOf(1))).timestamp, 1700000000);
+    EXPECT_EQ(where(2), 3U);
+    EXPECT_EQ(p.catalog.objects(), 2U);
+    EXPECT_EQ(stats.dropped, 0U);
+}
+
+TEST_F(FindingsTest, removalsOverruleOlderSectionsOnly) {
+    IndexRemoval r;
+    r.cluster = 3;
+    f.removal(r, 7);
+    r.kind = IndexRemoval::Kind::object;
+    r.cluster = 4;
+    r.offset = 1024 + 1024 * 2;
+    f.removal(r, 7);
+    serial = 7;
+    table(3, ClusterState::packed, 10);
+    object(1, 3);
+    serial = 6;
+    table(4, ClusterState::packed, 11);
+    object(2, 4);
+    object(3, 4);
+    object(5, 3);
+    finish();
+    EXPECT_EQ(where(1), 3U) << "what the checkpoint itself says of the cluster";
+    EXPECT_EQ(where(5), noCluster);
+    EXPECT_EQ(where(2), noCluster);
+    EXPECT_EQ(where(3), 4U);
+}
+
+TEST_F(FindingsTest, theNewestUseOfAnObjectCounts) {
+    Record r = Record();
+    r.setPlace(1024 + 1024, 99);
+    f.use({3, r.place}, 8);
+    r.setPlace(1024 + 1024, 5);
+    f.use({3, r.place}, 7);
+    table(3, ClusterState::packed, 10);
+    object(1, 3);
+    object(2, 3);
+    finish();
+    EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(1))].heat(), 99U);
+    EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(2))].heat(), 0U);
+}
+
+TEST_F(FindingsTest, whatIsDoubtedIsRevalidated) {
+    table(3, ClusterState::packed, 10);
+    object(1, 3);
+    f.doubtFromHere();
+    object(2, 3);
+    finish();
+    EXPECT_FALSE(p.catalog.info(p.catalog.index.find(keyOf(1))).flags & flagDoubtful);
+    EXPECT_TRUE(p.catalog.info(p.catalog.index.find(keyOf(2))).flags & flagDoubtful);
+}
+
+/// the journal that ended it does not outlive the next checkpoint
+TEST_F(FindingsTest, whatTheLogSaysInVainIsAChange) {
+    removal(1, 100);
+    table(3, ClusterState::packed, 50);
+    object(2, 3);
+    EXPECT_FALSE(p.catalog.changes.any());
+    object(1, 3);
+    EXPECT_TRUE(p.catalog.changes.any());
+    p.catalog.changes.begin();
+    ASSERT_EQ(p.catalog.changes.collectedGone().size(), 1U);
+    EXPECT_EQ(p.catalog.changes.collectedGone()[0].cluster, 3U);
+    EXPECT_EQ(p.catalog.changes.collectedGone()[0].offset, 2048U);
 }

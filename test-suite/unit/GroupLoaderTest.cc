@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups on the device: written behind a checkpoint's end, read back after it. */
+/* Groups on the device: saved with a checkpoint, read back after a start. */
 
 #include "PartsSupport.h"
 
@@ -15,23 +15,24 @@ class GroupLoading : public ::testing::Test
 protected:
     GroupLoading() {
         p.allFree();
-        loader.onGroup = [this](const Checkpoint::GroupRecord &r) {
+        p.checkpointer.beBrief(); // they are saved each time
+        loader.onGroup = [this](const SavedGroups::GroupRecord &r) {
             names.push_back(r.name);
             return names.size() < most;
         };
-        p.checkpointer.saveGroups = [this](uint32_t &at, std::vector<Checkpoint::GroupRecord> &records) {
+        p.checkpointer.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
             return save(at, records);
         };
     }
 
     /// groups 1 to count, some in a chunk
-    Checkpoint::Saved save(uint32_t &at, std::vector<Checkpoint::GroupRecord> &records) const {
+    SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) const {
         while (records.size() < inChunk && at < count) {
-            Checkpoint::GroupRecord r;
+            SavedGroups::GroupRecord r;
             r.name = ++at;
             records.push_back(r);
         }
-        return at < count ? Checkpoint::Saved::full : Checkpoint::Saved::all;
+        return at < count ? SavedGroups::Saved::full : SavedGroups::Saved::all;
     }
 
     std::vector<uint64_t> upTo(const uint64_t n) const {
@@ -41,18 +42,16 @@ protected:
         return all;
     }
 
-    /// the chunk of the newest checkpoint
+    /// a chunk of what was saved last
     char *chunkAt(const uint32_t index) {
-        const auto &g = device.superblock.geometry;
-        return device.media.data() + g.checkpointStart[device.superblock.checkpoint % 2] + uint64_t(index) * checkpointChunkBytes;
+        return device.media.data() + device.superblock.geometry.groupsOffset(device.superblock.groups, index);
     }
 
-    void load(const uint32_t from = behind) {
-        loader.start(device.superblock.checkpoint, from);
+    void load() {
+        loader.start(device.superblock.groups);
         ASSERT_TRUE(p.until([this] { return !loader.loading(); }));
     }
 
-    static constexpr uint32_t behind = 1; ///< there are no clusters, and no objects
     static constexpr uint32_t inChunk = 10;
 
     PartsDevice device{64 * MB};
@@ -88,42 +87,59 @@ TEST_F(GroupLoading, thereMayBeNone) {
     ASSERT_TRUE(p.runCheckpoint());
     ASSERT_NO_FATAL_FAILURE(load());
     EXPECT_TRUE(names.empty());
-    ASSERT_NO_FATAL_FAILURE(load(~uint32_t(0)));
-    EXPECT_TRUE(names.empty());
 }
 
 /// who saves may need several turns to fill a chunk
 TEST_F(GroupLoading, aChunkMayTakeSeveralTurns) {
     unsigned turns = 0;
-    p.checkpointer.saveGroups = [&](uint32_t &at, std::vector<Checkpoint::GroupRecord> &records) {
+    p.checkpointer.saveGroups = [&](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
         if (++turns % 3 == 0)
             return save(at, records);
-        Checkpoint::GroupRecord r;
+        SavedGroups::GroupRecord r;
         r.name = at + 1;
         if (turns % 3 == 1 && at < count) {
             records.push_back(r);
             ++at;
         }
-        return Checkpoint::Saved::some;
+        return SavedGroups::Saved::some;
     };
     const auto writes = device.device->requests(IoOp::write);
     ASSERT_TRUE(p.runCheckpoint());
-    EXPECT_EQ(device.device->requests(IoOp::write) - writes, behind + 3 + 1) << "three chunks, and the superblock";
+    EXPECT_EQ(device.device->requests(IoOp::write) - writes, 1 + 3 + 1) << "the log, three chunks, and the superblock";
     ASSERT_NO_FATAL_FAILURE(load());
     EXPECT_EQ(names, upTo(25));
 }
 
 TEST_F(GroupLoading, whatTheRegionHasNoRoomForIsLearnedAgain) {
     const auto &g = device.superblock.geometry;
-    const auto chunks = static_cast<uint32_t>(g.checkpointBytes / checkpointChunkBytes);
+    const auto chunks = static_cast<uint32_t>(g.groupsBytes / groupsChunkBytes);
     count = (chunks + 5) * inChunk;
-    const char *const after = device.media.data() + g.checkpointStart[1] + g.checkpointBytes;
+    const char *const after = device.media.data() + g.groupsStart[1] + g.groupsBytes;
     const std::string before(after, 4096);
     ASSERT_TRUE(p.runCheckpoint());
-    ASSERT_EQ(device.superblock.checkpoint, 1U);
+    ASSERT_EQ(device.superblock.groups, 1U);
     ASSERT_NO_FATAL_FAILURE(load());
-    EXPECT_EQ(names, upTo((chunks - behind) * inChunk));
+    EXPECT_EQ(names, upTo(chunks * inChunk));
     EXPECT_TRUE(before == std::string(after, 4096)) << "what lies behind the region";
+}
+
+/// they are written whole, and so not each time
+TEST(GroupSaving, comesNowAndThen) {
+    PartsDevice device;
+    Parts p(device);
+    p.allFree();
+    p.checkpointer.saveGroups = [](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
+        if (!at++)
+            records.emplace_back();
+        return SavedGroups::Saved::all;
+    };
+    uint64_t checkpoints = 0;
+    for (; device.superblock.groups < 3; ++checkpoints)
+        ASSERT_TRUE(p.runCheckpoint());
+    EXPECT_GT(checkpoints, 3 * 4U * groupsChunkBytes / indexBlockBytes / 8);
+    p.checkpointer.beBrief();
+    ASSERT_TRUE(p.runCheckpoint());
+    EXPECT_EQ(device.superblock.groups, 4U) << "the last one may be the last for long";
 }
 
 TEST_F(GroupLoading, endsWhenThereIsNoRoom) {
@@ -134,24 +150,23 @@ TEST_F(GroupLoading, endsWhenThereIsNoRoom) {
 }
 
 TEST_F(GroupLoading, endsBeforeTheFirstThatIsNotWhole) {
-    const struct { const char *what; std::function<void(Checkpoint::Chunk &)> change; } cases[] = {
-        {"another place", [](Checkpoint::Chunk &c) { ++c.index; }},
-        {"an older checkpoint", [](Checkpoint::Chunk &c) { c.checkpoint -= 2; }},
-        {"another kind", [](Checkpoint::Chunk &c) { c.kind = Checkpoint::objects; }},
+    const struct { const char *what; std::function<void(SavedGroups::Chunk &)> change; } cases[] = {
+        {"another place", [](SavedGroups::Chunk &c) { ++c.index; }},
+        {"an older generation", [](SavedGroups::Chunk &c) { c.generation -= 2; }},
     };
     for (const auto &c: cases) {
         names.clear();
         ASSERT_TRUE(p.runCheckpoint());
-        Checkpoint::Chunk chunk;
-        ASSERT_EQ(Checkpoint::Decode(chunkAt(behind + 1), chunk, device.superblock.uuid), Status::ok);
+        SavedGroups::Chunk chunk;
+        ASSERT_EQ(SavedGroups::Decode(chunkAt(1), chunk, device.superblock.uuid), Status::ok);
         c.change(chunk);
-        Checkpoint::Encode(chunkAt(behind + 1), chunk, device.superblock.uuid);
+        SavedGroups::Encode(chunkAt(1), chunk, device.superblock.uuid);
         ASSERT_NO_FATAL_FAILURE(load());
         EXPECT_EQ(names, upTo(10)) << c.what;
     }
     names.clear();
     ASSERT_TRUE(p.runCheckpoint());
-    chunkAt(behind + 2)[1000] ^= 1;
+    chunkAt(2)[1000] ^= 1;
     ASSERT_NO_FATAL_FAILURE(load());
     EXPECT_EQ(names, upTo(20)) << "a flipped bit";
 }
@@ -166,7 +181,7 @@ TEST_F(GroupLoading, endsWithAFailedRead) {
 /// the answer comes when nobody is there any more
 TEST_F(GroupLoading, mayBeCutOff) {
     ASSERT_TRUE(p.runCheckpoint());
-    loader.start(device.superblock.checkpoint, behind);
+    loader.start(device.superblock.groups);
     *p.shared.alive = false;
     ASSERT_TRUE(p.idle());
     EXPECT_TRUE(names.empty());

@@ -208,10 +208,10 @@ TEST(TrackerExpects, onlyOfWhoOpensAPage) {
 TEST(TrackerExpects, theSameAfterARestart) {
     World before;
     browse(before);
-    std::vector<Checkpoint::GroupRecord> records;
+    std::vector<SavedGroups::GroupRecord> records;
     uint32_t at = 0;
-    ASSERT_EQ(before.tracker.save(at, [](const Key &) { return true; }, Checkpoint::GroupBytesInChunk(), records),
-              Checkpoint::Saved::all);
+    ASSERT_EQ(before.tracker.save(at, [](const Key &) { return true; }, SavedGroups::BytesInChunk(), records),
+              SavedGroups::Saved::all);
     World after;
     after.known = before.known;
     for (const auto &r: records)

@@ -10,12 +10,15 @@
 #include <limits>
 #include <list>
 #include <random>
+#include <set>
 #include <unordered_map>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
 namespace {
+
+const HashSecret secret = {0x123456789abcdef0ULL, 0x0fedcba987654321ULL, 0x5555aaaa3333ccccULL, 0x9999666611112222ULL};
 
 constexpr int64_t expiresExact = (1 << 26) - 3; ///< seconds after the timestamp
 constexpr int64_t modifiedExact = (1 << 30) - 2; ///< seconds before it
@@ -131,19 +134,20 @@ TEST(Record, keepsFlagsBesideTimes) {
 TEST(Index, isSmallEnough) {
     // 36 bytes a record, half a bucket each, and a share of a 64-byte cluster line: 1 MB holds 80 objects of 13 KB
     EXPECT_LE(sizeof(Record) + sizeof(uint32_t) / 2.0 + sizeof(ClusterEntry) * 13.0 / 1024, 40.0);
-    Geometry g;
-    std::string error;
-    ASSERT_TRUE(g.plan(uint64_t(1) << 40, MB, 13 * 1024, error));
-    const double objects = static_cast<double>(g.clusterCount) * MB / (13.0 * 1024);
-    const auto buckets = static_cast<double>(g.bucketCount) * sizeof(uint32_t);
-    EXPECT_LE(sizeof(Record) + (buckets + g.clusterCount * sizeof(ClusterEntry)) / objects, 40.0) << "all in, device full";
+    // whatever size was expected
+    for (const uint64_t count: {uint64_t(20000), uint64_t(300000)}) {
+        Index index(1 << 20, 512, secret, false);
+        for (uint64_t n = 0; n < count; ++n)
+            index.insert(keyOf(n));
+        EXPECT_LE(static_cast<double>(index.bytesInUse()) / static_cast<double>(count), 38.1);
+    }
 }
 
 TEST(Index, doesWhatAMapDoes) {
     for (const uint64_t buckets: {uint64_t(1), uint64_t(7), uint64_t(512), uint64_t(4096)}) {
         for (const bool keys: {false, true}) {
             constexpr uint64_t capacity = 500;
-            Index index(capacity, buckets, keys);
+            Index index(capacity, static_cast<uint32_t>(buckets), secret, keys);
             std::unordered_map<uint64_t, SlotNo> oracle;
             std::list<SlotNo> unlinked;
             std::mt19937_64 random(buckets);
@@ -157,13 +161,13 @@ TEST(Index, doesWhatAMapDoes) {
                     ASSERT_EQ(s == noSlot, oracle.size() + unlinked.size() == capacity);
                     if (s != noSlot) {
                         oracle[n] = s;
-                        ASSERT_EQ(index[s].tag, Index::TagOf(keyOf(n)));
+                        ASSERT_EQ(index[s].tag, index.hashOf(keyOf(n)).tag);
                         ASSERT_EQ(index[s].cluster, noCluster);
                         ASSERT_EQ(index[s].size, 0U) << "a used slot must be clean";
                         index[s].size = 7;
                     }
                 } else if (random() % 2) {
-                    ASSERT_EQ(index.bucketOfSlot(slot), index.bucketOf(keyOf(n)));
+                    ASSERT_EQ(index.hashedOf(slot), index.hashOf(keyOf(n)));
                     if (keys) {
                         ASSERT_EQ(index.keyOf(slot), keyOf(n));
                     }
@@ -184,7 +188,7 @@ TEST(Index, doesWhatAMapDoes) {
 }
 
 TEST(Index, fillsToItsCapacityAndNotBeyond) {
-    Index index(1000, 500, false);
+    Index index(1000, 500, secret, false);
     for (uint64_t n = 0; n < 1000; ++n)
         ASSERT_NE(index.insert(keyOf(n)), noSlot);
     EXPECT_EQ(index.insert(keyOf(1000)), noSlot);
@@ -200,32 +204,66 @@ TEST(Index, fillsToItsCapacityAndNotBeyond) {
 }
 
 TEST(Index, tellsKeysApartByBucketAndTag) {
-    Index index(10, 1 << 16, true);
-    const auto a = keyFrom(0x1111111100000000ULL, 5);
-    const auto b = keyFrom(0x9999999900000000ULL, 5); // same tag, another bucket
-    const auto c = keyFrom(0x1111111100000000ULL, 6); // same bucket, another tag
-    const auto twin = keyFrom(0x11111111ffffffffULL, 0xffffffff00000005ULL); // same both
-    EXPECT_EQ(index.bucketOf(a), index.bucketOf(c));
-    EXPECT_NE(index.bucketOf(a), index.bucketOf(b));
-    const auto slot = index.insert(a);
-    EXPECT_EQ(index.find(b), noSlot);
-    EXPECT_EQ(index.find(c), noSlot);
-    EXPECT_EQ(index.find(twin), slot) << "whoever reads compares the whole key";
-    EXPECT_EQ(index.keyOf(slot), a);
+    Index index(10, 1 << 16, secret, true);
+    const HashedKey a{0x1111, 5};
+    const auto key = keyOf(1);
+    const auto slot = index.insert(a, &key);
+    EXPECT_EQ(index.find(HashedKey{0x9999, 5}), noSlot) << "same tag, another bucket";
+    EXPECT_EQ(index.find(HashedKey{0x1111, 6}), noSlot) << "same bucket, another tag";
+    EXPECT_EQ(index.find(HashedKey{0x10000, 5}), noSlot) << "no such bucket";
+    EXPECT_EQ(index.find(a), slot) << "whoever reads compares the whole key";
+    EXPECT_EQ(index.hashedOf(slot), a);
+    EXPECT_EQ(index.keyOf(slot), key);
 }
 
 TEST(Index, spreadsOverAllBuckets) {
-    for (const uint64_t buckets: {uint64_t(1), uint64_t(1000), uint64_t(1) << 30, (uint64_t(1) << 31) - 1}) {
-        Index index(1, buckets, false);
-        EXPECT_EQ(index.bucketOf(keyFrom(0, 0)), 0U);
-        EXPECT_EQ(index.bucketOf(keyFrom(~uint64_t(0), 0)), buckets - 1);
+    for (const uint32_t buckets: {1U, 1000U, 1U << 30, (1U << 31) - 1}) {
+        const KeyHasher hash(secret, buckets);
+        for (uint64_t n = 0; n < 1000; ++n)
+            ASSERT_LT(hash(keyOf(n)).bucket, buckets);
     }
-    Index index(1, 100, false);
+    const KeyHasher hash(secret, 100);
     unsigned counts[100] = {};
-    for (uint64_t n = 0; n < 100000; ++n)
-        ++counts[index.bucketOf(keyOf(n))];
-    for (const auto n: counts) {
-        EXPECT_GT(n, 800U);
-        EXPECT_LT(n, 1200U);
+    unsigned tags[16] = {};
+    for (uint64_t n = 0; n < 100000; ++n) {
+        ++counts[hash(keyFrom(n, 0)).bucket]; // keys that differ in few bits
+        ++tags[hash(keyFrom(0, n)).tag % 16];
     }
+    for (const auto n: counts) {
+        EXPECT_GT(n, 500U);
+        EXPECT_LT(n, 1500U);
+    }
+    for (const auto n: tags) {
+        EXPECT_GT(n, 5000U);
+        EXPECT_LT(n, 7500U);
+    }
+}
+
+/// whoever does not know the secret can't tell which keys share a bucket
+TEST(Index, hashesEachStoreInItsOwnWay) {
+    const KeyHasher one({1, 2, 3, 4}, 1 << 20);
+    const KeyHasher other({5, 6, 7, 8}, 1 << 20);
+    std::vector<uint64_t> together; // in one store
+    for (uint64_t n = 0; together.size() < 50; ++n) {
+        if (one(keyOf(n)).bucket >> 12 == 7)
+            together.push_back(n);
+    }
+    std::set<uint32_t> buckets;
+    for (const auto n: together)
+        buckets.insert(other(keyOf(n)).bucket >> 12);
+    EXPECT_GT(buckets.size(), 25U);
+}
+
+/// buckets are split one by one, and all that was in them is found before and after
+TEST(Index, growsWithWhatIsInIt) {
+    Index index(100000, 3, secret, false);
+    EXPECT_EQ(index.bucketCount(), 3U);
+    for (uint64_t n = 0; n < 50000; ++n) {
+        ASSERT_NE(index.insert(keyOf(n)), noSlot);
+        ASSERT_LE(index.bucketCount() * 2, std::max<uint64_t>(6, n + 3));
+        ASSERT_EQ(index.hashedOf(index.find(keyOf(n / 2))), index.hashOf(keyOf(n / 2))) << n;
+    }
+    for (uint64_t n = 0; n < 50000; ++n)
+        ASSERT_NE(index.find(keyOf(n)), noSlot);
+    EXPECT_GE(index.bucketCount(), 24999U);
 }

@@ -60,9 +60,15 @@ repairJournalBlock(char *const bytes)
 }
 
 inline void
-repairChunk(char *const bytes)
+repairIndexBlock(char *const bytes)
 {
-    repairBehind(bytes, 80, checkpointChunkBytes);
+    repairBehind(bytes, 80, indexBlockBytes);
+}
+
+inline void
+repairGroups(char *const bytes)
+{
+    repairBehind(bytes, 64, groupsChunkBytes);
 }
 
 /// the front of a cluster, as long as its header says

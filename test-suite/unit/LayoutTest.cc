@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The media format: geometry, superblock, journal blocks, checkpoint chunks. */
+/* The media format: geometry, superblock, journal blocks, the index log, saved groups. */
 
 #include "LayoutSupport.h"
 
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/IndexBlock.h"
 #include "fs/cluster/layout/JournalBlock.h"
+#include "fs/cluster/layout/SavedGroups.h"
 
 #include <algorithm>
 #include <random>
@@ -24,9 +25,11 @@ TEST(Geometry, dividesAnyDevice) {
                 }
                 // regions in order, aligned, within the device
                 uint64_t at = 2 * superblockSpacing;
-                for (const auto start: g.checkpointStart) {
+                EXPECT_EQ(g.logStart, at);
+                at += uint64_t(g.logBlocks) * indexBlockBytes;
+                for (const auto start: g.groupsStart) {
                     EXPECT_GE(start, at);
-                    at = start + g.checkpointBytes;
+                    at = start + g.groupsBytes;
                 }
                 for (const auto start: g.journalStart) {
                     EXPECT_GE(start, at);
@@ -35,20 +38,39 @@ TEST(Geometry, dividesAnyDevice) {
                 EXPECT_GE(g.clusterStart, at);
                 EXPECT_GE(g.clusterCount, 8U);
                 EXPECT_EQ(g.clusterStart % cluster, 0U);
-                for (const auto start: {g.checkpointStart[0], g.checkpointStart[1], g.journalStart[0], g.journalStart[1], g.clusterStart})
+                for (const auto start: {g.groupsStart[0], g.groupsStart[1], g.journalStart[0], g.journalStart[1], g.clusterStart})
                     EXPECT_EQ(start % 4096, 0U);
                 EXPECT_EQ(g.clusterOffset(0), g.clusterStart);
                 EXPECT_LE(g.clusterOffset(g.clusterCount), device);
                 EXPECT_GT(g.clusterOffset(g.clusterCount) + cluster, device) << "no cluster is given away";
-                EXPECT_GE(g.indexCapacity, std::min<uint64_t>(device / object, uint64_t(1) << 30));
-                EXPECT_LT(g.bucketCount, uint64_t(1) << 31);
-                EXPECT_GE(g.checkpointBytes, Checkpoint::BytesNeeded(g.clusterCount, g.indexCapacity));
+                EXPECT_GE(g.objectsExpected, std::min<uint64_t>(device / object, uint64_t(1) << 30));
+                EXPECT_GE(g.objectsMost, g.objectsExpected);
+                EXPECT_LE(g.objectsMost, uint64_t(1) << 30);
+                EXPECT_GE(g.baseBuckets, 512U);
+                EXPECT_GE(g.groupsBytes, groupsChunkBytes);
+                EXPECT_GE(g.logBlocks * uint64_t(indexBlockBytes), MB);
+                EXPECT_EQ(g.logOffset(0), g.logStart);
+                EXPECT_EQ(g.logOffset(g.logBlocks), g.clusterStart) << "it goes on in the first clusters";
+                EXPECT_EQ(g.logOffset(g.logBlocksWith(1)), g.clusterOffset(1));
                 Geometry again;
                 ASSERT_TRUE(again.plan(device, cluster, object, error));
                 EXPECT_EQ(again.clusterStart, g.clusterStart);
                 EXPECT_EQ(again.clusterCount, g.clusterCount);
             }
         }
+    }
+}
+
+/// what was formatted before there was an index log can still be read
+TEST(Geometry, leavesClustersWhereTheyWere) {
+    const struct { uint64_t device; uint32_t cluster, object; uint64_t start; } cases[] = {
+        {16 * MB, 65536, 13312, 6 * MB}, {1024 * MB, MB, 13312, 15 * MB}, {uint64_t(1) << 40, MB, 13312, 9626 * MB},
+    };
+    for (const auto &c: cases) {
+        Geometry g;
+        std::string error;
+        ASSERT_TRUE(g.plan(c.device, c.cluster, c.object, error)) << error;
+        EXPECT_EQ(g.clusterStart, c.start) << c.device;
     }
 }
 
@@ -72,7 +94,7 @@ TEST(Geometry, hasRoomForABillionObjects) {
     Geometry g;
     std::string error;
     ASSERT_TRUE(g.plan(uint64_t(16) << 40, MB, 13 * 1024, error)) << error;
-    EXPECT_GE(g.indexCapacity, 1000000000U);
+    EXPECT_GE(g.objectsMost, 1000000000U);
 }
 
 namespace {
@@ -88,6 +110,17 @@ sampleSuperblock()
     s.clean = true;
     s.lastSequence = 77;
     s.checkpoint = 5;
+    s.startLog();
+    s.log.tail = {2, 100};
+    s.log.head = {3, 7};
+    s.log.blocksBefore = 200;
+    s.checkpointStart = {3, 1};
+    s.removalBlocks = 2;
+    s.turn = 8;
+    s.turnCursor = 9;
+    s.groups = 10;
+    s.serial = 11;
+    s.secret = {12, 13, 14, 15};
     return s;
 }
 
@@ -106,6 +139,18 @@ TEST(Superblock, comesBack) {
     EXPECT_TRUE(t.clean);
     EXPECT_EQ(t.lastSequence, 77U);
     EXPECT_EQ(t.checkpoint, 5U);
+    EXPECT_EQ(t.log.tail, s.log.tail);
+    EXPECT_EQ(t.log.head, s.log.head);
+    EXPECT_EQ(t.log.blocks, s.log.blocks);
+    EXPECT_EQ(t.log.blocksBefore, 200U);
+    EXPECT_EQ(t.log.used(), 107U);
+    EXPECT_EQ(t.checkpointStart, s.checkpointStart);
+    EXPECT_EQ(t.removalBlocks, 2U);
+    EXPECT_EQ(t.turn, 8U);
+    EXPECT_EQ(t.turnCursor, 9U);
+    EXPECT_EQ(t.groups, 10U);
+    EXPECT_EQ(t.serial, 11U);
+    EXPECT_EQ(t.secret, s.secret);
     EXPECT_EQ(t.geometry.deviceBytes, 64 * MB);
     EXPECT_EQ(t.geometry.clusterCount, s.geometry.clusterCount);
     EXPECT_EQ(t.geometry.clusterStart, s.geometry.clusterStart);
@@ -115,9 +160,12 @@ TEST(Superblock, hasItsFormat) {
     std::string buffer(superblockBytes, 'x');
     sampleSuperblock().encode(&buffer[0]);
     EXPECT_EQ(buffer.substr(0, 16), "clusterfs device");
-    EXPECT_EQ(hexOf(buffer.substr(16, 68)),
-              "03000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
-              "8877665544332211" "01" "4d00000000000000" "0500000000000000" + std::string(14, '0'));
+    EXPECT_EQ(hexOf(buffer.substr(16, 61)),
+              "04000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
+              "8877665544332211" "01" "4d00000000000000" "0500000000000000");
+    EXPECT_EQ(hexOf(buffer.substr(77, 96)), "02000000" "64000000" "03000000" "07000000" "03000000" "01000000"
+              "80040000" "c8000000" "00000000" "02000000" "08000000" "09000000" "0a00000000000000" "0b00000000000000"
+              "0c00000000000000" "0d00000000000000" "0e00000000000000" "0f00000000000000");
     EXPECT_EQ(uuidText(uuidOf(0x40)), "40414243-4445-4647-4849-4a4b4c4d4e4f");
 }
 
@@ -146,6 +194,12 @@ TEST(Superblock, refusesOtherVersionsAndImpossibleSizes) {
     s.version = oldestVersion;
     s.encode(&buffer[0]);
     EXPECT_EQ(t.decode(buffer.data(), error), Status::ok) << error;
+    EXPECT_EQ(t.log.used(), 0U) << "there was no log";
+    s = sampleSuperblock();
+    s.log.tail.lap = 0; // more than a lap behind
+    s.encode(&buffer[0]);
+    EXPECT_EQ(t.decode(buffer.data(), error), Status::corrupt);
+    EXPECT_NE(error.find("index log"), std::string::npos) << error;
     s = sampleSuperblock();
     s.geometry.clusterBytes = 12345;
     s.encode(&buffer[0]);
@@ -248,88 +302,143 @@ TEST(JournalBlock, survivesHostileContents) {
     }
 }
 
-/* checkpoint chunks */
+/* the index log */
 
 namespace {
 
-Checkpoint::Chunk
-sampleChunk(const Checkpoint::Kind kind, const bool keys, const size_t records)
+IndexBlock
+sampleIndexBlock(const bool keys)
 {
-    Checkpoint::Chunk c;
-    c.checkpoint = 4;
-    c.index = 17;
-    c.kind = kind;
-    c.keys = keys;
-    c.from = 0x1234;
-    c.total = 0x5678;
-    for (uint32_t i = 0; i < records; ++i) {
-        if (kind == Checkpoint::clusters) {
-            c.clusterRecords.push_back({i + 1, uint8_t(i % 8), i + 2ULL, i + 3, i + 4, i + 5ULL, i + 6, i + 7, i + 8});
-        } else {
-            c.objectRecords.push_back({i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7ULL, keyOf(i)});
-        }
-    }
-    return c;
+    IndexBlock b;
+    b.position = {0x11, 0x22};
+    b.serial = 0x33;
+    b.previous = 0x44;
+    b.part = IndexBlock::Part::removals;
+    b.keys = keys;
+    b.number = 0x55;
+    b.removalBlocks = 0x66;
+    b.turn = 0x77;
+    b.turnCursor = 0x88;
+    b.removals = {{IndexRemoval::Kind::cluster, 1, 0, 0}, {IndexRemoval::Kind::announced, 2, 3, 0}, {IndexRemoval::Kind::object, 4, 0, 5}};
+    IndexSection s;
+    s.cluster = 6;
+    s.state = 4;
+    s.whole = true;
+    s.sequence = 7;
+    s.end = 8;
+    s.nextPart = 9;
+    s.total = 10;
+    s.headBytes = 11;
+    s.written = 12;
+    s.heat = 13;
+    s.objects.push_back({{14, 15}, 16, 17, 18, 19, keyFrom(20, 21)});
+    b.sections.push_back(s);
+    s.objects.clear();
+    b.sections.push_back(s);
+    b.uses = {{22, 23}};
+    return b;
 }
 
 } // namespace
 
-TEST(Checkpoint, chunksComeBack) {
-    std::string buffer(checkpointChunkBytes, 'x');
+TEST(IndexBlock, hasItsFormat) {
+    std::string buffer(indexBlockBytes, 'x');
+    sampleIndexBlock(true).encode(&buffer[0], uuidOf(1));
+    EXPECT_EQ(buffer.substr(0, 8), "CLINDEX\n");
+    EXPECT_EQ(hexOf(buffer.substr(24, 52)), "11000000" "22000000" "3300000000000000" "4400000000000000" "01" "01" "0000"
+              "55000000" "66000000" "77000000" "88000000" "b0000000" "00000000");
+    EXPECT_EQ(hexOf(buffer.substr(80, 27)), "01" "01000000" "02" "02000000" "0300000000000000" "03" "04000000" "05000000");
+    const std::string section = "10" "04" "01" "00" "06000000" "0700000000000000" "08000000" "09000000" "0a00000000000000"
+                                "0b000000" "0c000000" "0d000000";
+    EXPECT_EQ(hexOf(buffer.substr(107, 92)), section + "01000000" "0e000000" "0f000000" "10000000" "11000000" "12000000"
+              "1300000000000000" "1400000000000000" "1500000000000000");
+    EXPECT_EQ(hexOf(buffer.substr(199, 57)), section + "00000000" "11" "16000000" "17000000");
+}
+
+TEST(IndexBlock, comesBack) {
     for (const bool keys: {false, true}) {
-        for (const auto kind: {Checkpoint::clusters, Checkpoint::objects, Checkpoint::end}) {
-            const auto most = kind == Checkpoint::clusters ? Checkpoint::ClustersInChunk() : Checkpoint::ObjectsInChunk(keys);
-            for (const size_t records: {size_t(0), size_t(1), most}) {
-                const auto c = sampleChunk(kind, keys, kind == Checkpoint::end ? 0 : records);
-                Checkpoint::Encode(&buffer[0], c, uuidOf(1));
-                Checkpoint::Chunk d;
-                ASSERT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
-                EXPECT_EQ(d.checkpoint, 4U);
-                EXPECT_EQ(d.index, 17U);
-                EXPECT_EQ(d.kind, kind);
-                EXPECT_EQ(d.keys, keys);
-                EXPECT_EQ(d.from, 0x1234U);
-                EXPECT_EQ(d.total, 0x5678U);
-                ASSERT_EQ(d.clusterRecords.size(), c.clusterRecords.size());
-                ASSERT_EQ(d.objectRecords.size(), c.objectRecords.size());
-                for (size_t i = 0; i < c.clusterRecords.size(); ++i) {
-                    const auto &a = c.clusterRecords[i];
-                    const auto &b = d.clusterRecords[i];
-                    ASSERT_TRUE(a.number == b.number && a.state == b.state && a.sequence == b.sequence && a.end == b.end &&
-                                a.nextPart == b.nextPart && a.total == b.total && a.headBytes == b.headBytes &&
-                                a.written == b.written && a.heat == b.heat) << i;
-                }
-                for (size_t i = 0; i < c.objectRecords.size(); ++i) {
-                    const auto &a = c.objectRecords[i];
-                    const auto &b = d.objectRecords[i];
-                    ASSERT_TRUE(a.bucket == b.bucket && a.tag == b.tag && a.cluster == b.cluster && a.place == b.place &&
-                                a.size == b.size && a.timestamp == b.timestamp && a.packed == b.packed) << i;
-                    ASSERT_EQ(b.key, keys ? a.key : Key());
-                }
-                EXPECT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(2)), Status::notFound);
-            }
-        }
+        const auto b = sampleIndexBlock(keys);
+        std::string buffer(indexBlockBytes, 'x');
+        b.encode(&buffer[0], uuidOf(1));
+        IndexBlock d = sampleIndexBlock(true); // used before
+        ASSERT_EQ(d.decode(buffer.data(), uuidOf(1)), Status::ok);
+        EXPECT_EQ(d.position, b.position);
+        EXPECT_TRUE(d.serial == b.serial && d.previous == b.previous && d.part == b.part && d.keys == keys && d.number == b.number &&
+                    d.removalBlocks == b.removalBlocks && d.turn == b.turn && d.turnCursor == b.turnCursor);
+        ASSERT_EQ(d.removals.size(), 3U);
+        EXPECT_EQ(d.removals[1].after, 3U);
+        EXPECT_EQ(d.removals[2].offset, 5U);
+        ASSERT_EQ(d.sections.size(), 2U);
+        ASSERT_EQ(d.sections[0].objects.size(), 1U);
+        EXPECT_TRUE(d.sections[0].whole);
+        EXPECT_EQ(d.sections[0].objects[0].hashed, b.sections[0].objects[0].hashed);
+        EXPECT_EQ(d.sections[0].objects[0].packed, 19U);
+        EXPECT_EQ(d.sections[0].objects[0].key, keys ? b.sections[0].objects[0].key : Key());
+        ASSERT_EQ(d.uses.size(), 1U);
+        EXPECT_EQ(d.uses[0].place, 23U);
+        EXPECT_EQ(d.decode(buffer.data(), uuidOf(2)), Status::notFound);
     }
 }
 
-TEST(Checkpoint, hasItsFormat) {
-    std::string buffer(checkpointChunkBytes, 'x');
-    Checkpoint::Encode(&buffer[0], sampleChunk(Checkpoint::objects, true, 1), uuidOf(1));
-    EXPECT_EQ(buffer.substr(0, 8), "CHECKPNT");
-    EXPECT_EQ(hexOf(buffer.substr(24, 40)), "0400000000000000" "11000000" "02000000" "01000000" "01000000"
-              "3412000000000000" "7856000000000000");
-    EXPECT_EQ(hexOf(buffer.substr(80, 32)), "01000000" "02000000" "03000000" "04000000" "05000000" "06000000" "0700000000000000");
-    Checkpoint::Encode(&buffer[0], sampleChunk(Checkpoint::clusters, false, 1), uuidOf(1));
-    EXPECT_EQ(hexOf(buffer.substr(80, 48)), "01000000" "00000000" "0200000000000000" "03000000" "04000000" "0500000000000000"
-              "06000000" "07000000" "08000000" "00000000");
+TEST(IndexBlock, noFlippedBitPasses) {
+    std::string buffer(indexBlockBytes, 0);
+    sampleIndexBlock(true).encode(&buffer[0], uuidOf(1));
+    forEachFlip(buffer, 7, [](const std::string &flipped, const size_t bit) {
+        IndexBlock d;
+        EXPECT_NE(d.decode(flipped.data(), uuidOf(1)), Status::ok) << "bit " << bit;
+    });
 }
+
+TEST(IndexBlock, survivesHostileContents) {
+    std::mt19937_64 random(2);
+    for (int i = 0; i < 3000; ++i) {
+        std::string buffer(indexBlockBytes, 0);
+        sampleIndexBlock(i % 2).encode(&buffer[0], uuidOf(1));
+        for (int n = 0; n < 6; ++n)
+            buffer[24 + random() % 260] = static_cast<char>(random());
+        repairIndexBlock(&buffer[0]);
+        IndexBlock d;
+        const auto status = d.decode(buffer.data(), uuidOf(1));
+        EXPECT_TRUE(status == Status::ok || status == Status::corrupt);
+        size_t objects = 0;
+        for (const auto &section: d.sections)
+            objects += section.objects.size();
+        EXPECT_LE(objects, IndexBlock::capacity() / IndexObject::encodedBytes);
+    }
+}
+
+TEST(LogExtent, goesRoundAndRound) {
+    LogExtent e;
+    e.blocks = 10;
+    e.head = {0, 10};
+    EXPECT_EQ(e.used(), 10U);
+    EXPECT_TRUE(e.sane());
+    e.tail = {0, 4};
+    e.head = {1, 3};
+    e.blocks = 20; // it has grown since
+    e.blocksBefore = 10;
+    EXPECT_TRUE(e.sane());
+    EXPECT_EQ(e.used(), 9U);
+    EXPECT_EQ(e.at(0), (LogPosition{0, 4}));
+    EXPECT_EQ(e.at(5), (LogPosition{0, 9}));
+    EXPECT_EQ(e.at(6), (LogPosition{1, 0}));
+    EXPECT_EQ(e.at(8), (LogPosition{1, 2}));
+    e.head.block = 5;
+    EXPECT_FALSE(e.sane()) << "it would be written over itself";
+    e.head = {2, 0};
+    EXPECT_FALSE(e.sane());
+    e.head = {0, 3};
+    EXPECT_FALSE(e.sane());
+}
+
+/* what was learned */
 
 namespace {
 
-Checkpoint::GroupRecord
+SavedGroups::GroupRecord
 sampleGroup(const uint64_t n, const size_t members)
 {
-    Checkpoint::GroupRecord g;
+    SavedGroups::GroupRecord g;
     g.name = n;
     g.site = n + 1;
     g.leader = keyOf(n);
@@ -340,27 +449,37 @@ sampleGroup(const uint64_t n, const size_t members)
     return g;
 }
 
+SavedGroups::Chunk
+sampleChunk()
+{
+    SavedGroups::Chunk c;
+    c.generation = 4;
+    c.index = 17;
+    return c;
+}
+
 } // namespace
 
-TEST(Checkpoint, groupsComeBack) {
-    std::string buffer(checkpointChunkBytes, 'x');
-    auto c = sampleChunk(Checkpoint::groups, false, 0);
-    size_t left = Checkpoint::GroupBytesInChunk();
-    for (uint64_t n = 0; left >= Checkpoint::GroupRecord::encodedBytes; ++n) {
-        const auto most = (left - Checkpoint::GroupRecord::encodedBytes) / Checkpoint::MemberRecord::encodedBytes;
-        c.groupRecords.push_back(sampleGroup(n, std::min<size_t>(most, n * 7 % 513)));
-        left -= c.groupRecords.back().bytes();
+TEST(SavedGroups, comeBack) {
+    std::string buffer(groupsChunkBytes, 'x');
+    auto c = sampleChunk();
+    size_t left = SavedGroups::BytesInChunk();
+    for (uint64_t n = 0; left >= SavedGroups::GroupRecord::encodedBytes; ++n) {
+        const auto most = (left - SavedGroups::GroupRecord::encodedBytes) / SavedGroups::MemberRecord::encodedBytes;
+        c.groups.push_back(sampleGroup(n, std::min<size_t>(most, n * 7 % 513)));
+        left -= c.groups.back().bytes();
     }
-    ASSERT_GT(c.groupRecords.size(), 30U);
-    Checkpoint::Encode(&buffer[0], c, uuidOf(1));
-    Checkpoint::Chunk d = sampleChunk(Checkpoint::objects, true, 3); // used before
-    ASSERT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
-    EXPECT_EQ(d.kind, Checkpoint::groups);
-    EXPECT_TRUE(d.objectRecords.empty());
-    ASSERT_EQ(d.groupRecords.size(), c.groupRecords.size());
-    for (size_t i = 0; i < d.groupRecords.size(); ++i) {
-        const auto &a = c.groupRecords[i];
-        const auto &b = d.groupRecords[i];
+    ASSERT_GT(c.groups.size(), 30U);
+    SavedGroups::Encode(&buffer[0], c, uuidOf(1));
+    SavedGroups::Chunk d;
+    d.groups.resize(3); // used before
+    ASSERT_EQ(SavedGroups::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
+    EXPECT_EQ(d.generation, 4U);
+    EXPECT_EQ(d.index, 17U);
+    ASSERT_EQ(d.groups.size(), c.groups.size());
+    for (size_t i = 0; i < d.groups.size(); ++i) {
+        const auto &a = c.groups[i];
+        const auto &b = d.groups[i];
         ASSERT_TRUE(a.name == b.name && a.site == b.site && a.leader == b.leader && a.kind == b.kind && a.sheet == b.sheet) << i;
         ASSERT_EQ(a.members.size(), b.members.size()) << i;
         for (size_t m = 0; m < a.members.size(); ++m) {
@@ -370,84 +489,51 @@ TEST(Checkpoint, groupsComeBack) {
                         x.candidate == y.candidate && x.confirmed == y.confirmed && x.guest == y.guest) << i << " " << m;
         }
     }
+    EXPECT_EQ(SavedGroups::Decode(buffer.data(), d, uuidOf(2)), Status::notFound);
 }
 
-TEST(Checkpoint, groupsHaveTheirFormat) {
-    std::string buffer(checkpointChunkBytes, 'x');
-    auto c = sampleChunk(Checkpoint::groups, false, 0);
-    c.groupRecords.push_back(sampleGroup(1, 2));
-    c.groupRecords.back().leader = Key();
-    Checkpoint::Encode(&buffer[0], c, uuidOf(1));
-    EXPECT_EQ(hexOf(buffer.substr(36, 8)), "04000000" "01000000");
+TEST(SavedGroups, haveTheirFormat) {
+    std::string buffer(groupsChunkBytes, 'x');
+    auto c = sampleChunk();
+    c.groups.push_back(sampleGroup(1, 2));
+    c.groups.back().leader = Key();
+    SavedGroups::Encode(&buffer[0], c, uuidOf(1));
+    EXPECT_EQ(buffer.substr(0, 8), "CLGROUPS");
+    EXPECT_EQ(hexOf(buffer.substr(24, 16)), "0400000000000000" "11000000" "01000000");
     const auto keyText = [](const uint64_t n) {
         const auto k = keyOf(n);
         return hexOf(std::string(reinterpret_cast<const char *>(k.bytes.data()), k.bytes.size()));
     };
-    EXPECT_EQ(hexOf(buffer.substr(80, 36 + 2 * 18)), "0100000000000000" "0200000000000000" + std::string(32, '0') + "02" "01" "0200" +
+    EXPECT_EQ(hexOf(buffer.substr(64, 36 + 2 * 18)), "0100000000000000" "0200000000000000" + std::string(32, '0') + "02" "01" "0200" +
               keyText(100) + "00" "50" + keyText(101) + "01" "5f");
 }
 
 /// a group with more members than there are bytes left
-TEST(Checkpoint, refusesGroupsThatAreCutOff) {
-    std::string buffer(checkpointChunkBytes, 0);
-    auto c = sampleChunk(Checkpoint::groups, false, 0);
-    const auto most = (Checkpoint::GroupBytesInChunk() - Checkpoint::GroupRecord::encodedBytes) / Checkpoint::MemberRecord::encodedBytes;
-    c.groupRecords.push_back(sampleGroup(1, most));
-    Checkpoint::Encode(&buffer[0], c, uuidOf(1));
-    Checkpoint::Chunk d;
-    ASSERT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
-    ByteWriter(&buffer[80 + 34], 2).u16(static_cast<uint16_t>(most + 1));
-    repairChunk(&buffer[0]);
-    EXPECT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::corrupt);
+TEST(SavedGroups, thatAreCutOffAreRefused) {
+    std::string buffer(groupsChunkBytes, 0);
+    auto c = sampleChunk();
+    const auto most = (SavedGroups::BytesInChunk() - SavedGroups::GroupRecord::encodedBytes) / SavedGroups::MemberRecord::encodedBytes;
+    c.groups.push_back(sampleGroup(1, most));
+    SavedGroups::Encode(&buffer[0], c, uuidOf(1));
+    SavedGroups::Chunk d;
+    ASSERT_EQ(SavedGroups::Decode(buffer.data(), d, uuidOf(1)), Status::ok);
+    ByteWriter(&buffer[64 + 34], 2).u16(static_cast<uint16_t>(most + 1));
+    repairGroups(&buffer[0]);
+    EXPECT_EQ(SavedGroups::Decode(buffer.data(), d, uuidOf(1)), Status::corrupt);
+    ByteWriter(&buffer[64 + 34], 2).u16(static_cast<uint16_t>(most));
+    ByteWriter(&buffer[36], 4).u32(0xffffffffU); // groups
+    repairGroups(&buffer[0]);
+    EXPECT_EQ(SavedGroups::Decode(buffer.data(), d, uuidOf(1)), Status::corrupt);
 }
 
-TEST(Checkpoint, noFlippedBitPasses) {
-    std::string buffer(checkpointChunkBytes, 0);
-    Checkpoint::Encode(&buffer[0], sampleChunk(Checkpoint::objects, true, 10), uuidOf(1));
-    forEachFlip(buffer.substr(0, 1000), 3, [&](const std::string &front, const size_t bit) {
+TEST(SavedGroups, noFlippedBitPasses) {
+    std::string buffer(groupsChunkBytes, 0);
+    auto c = sampleChunk();
+    c.groups.push_back(sampleGroup(1, 10));
+    SavedGroups::Encode(&buffer[0], c, uuidOf(1));
+    forEachFlip(buffer.substr(0, 400), 3, [&](const std::string &front, const size_t bit) {
         memcpy(&buffer[0], front.data(), front.size());
-        Checkpoint::Chunk d;
-        EXPECT_NE(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), Status::ok) << "bit " << bit;
+        SavedGroups::Chunk d;
+        EXPECT_NE(SavedGroups::Decode(buffer.data(), d, uuidOf(1)), Status::ok) << "bit " << bit;
     });
-}
-
-TEST(Checkpoint, refusesKindsAndCountsThatCannotBe) {
-    const auto clusters = static_cast<uint32_t>(Checkpoint::ClustersInChunk());
-    const auto objects = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(false));
-    const auto groups = static_cast<uint32_t>(Checkpoint::GroupBytesInChunk() / Checkpoint::GroupRecord::encodedBytes);
-    const auto withKeys = static_cast<uint32_t>(Checkpoint::ObjectsInChunk(true));
-    const struct { const char *what; uint32_t kind, count, keys; bool good; } cases[] = {
-        {"kind 0", 0, 0, 0, false}, {"kind 5", 5, 0, 0, false},
-        {"clusters", 1, clusters, 0, true}, {"too many clusters", 1, clusters + 1, 0, false},
-        {"objects", 2, objects, 0, true}, {"too many objects", 2, objects + 1, 0, false},
-        {"objects with keys", 2, withKeys, 1, true}, {"too many with keys", 2, withKeys + 1, 1, false},
-        {"groups without members", 4, groups, 0, true}, {"too many groups", 4, groups + 1, 0, false},
-    };
-    for (const auto &c: cases) {
-        std::string buffer(checkpointChunkBytes, 0);
-        Checkpoint::Encode(&buffer[0], sampleChunk(Checkpoint::end, false, 0), uuidOf(1));
-        ByteWriter w(&buffer[36], 12);
-        w.u32(c.kind);
-        w.u32(c.count);
-        w.u32(c.keys);
-        repairChunk(&buffer[0]);
-        Checkpoint::Chunk d;
-        EXPECT_EQ(Checkpoint::Decode(buffer.data(), d, uuidOf(1)), c.good ? Status::ok : Status::corrupt) << c.what;
-    }
-}
-
-TEST(Checkpoint, survivesHostileContents) {
-    std::mt19937_64 random(2);
-    for (int i = 0; i < 300; ++i) {
-        std::string buffer(checkpointChunkBytes, 0);
-        Checkpoint::Encode(&buffer[0], sampleChunk(i % 2 ? Checkpoint::objects : Checkpoint::clusters, i % 3 == 0, 5), uuidOf(1));
-        for (int n = 0; n < 4; ++n)
-            buffer[24 + random() % 52] = static_cast<char>(random());
-        repairChunk(&buffer[0]);
-        Checkpoint::Chunk d;
-        const auto status = Checkpoint::Decode(buffer.data(), d, uuidOf(1));
-        EXPECT_TRUE(status == Status::ok || status == Status::corrupt);
-        EXPECT_LE(d.clusterRecords.size(), Checkpoint::ClustersInChunk());
-        EXPECT_LE(d.objectRecords.size(), Checkpoint::ObjectsInChunk(false));
-    }
 }

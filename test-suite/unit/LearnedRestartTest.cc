@@ -3,7 +3,7 @@
 
 #include "PageSupport.h"
 
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/SavedGroups.h"
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
@@ -46,26 +46,14 @@ superblockOf(TestStore &t)
     return newest;
 }
 
-/// the region of the newest checkpoint
-char *
-newestCheckpoint(TestStore &t)
-{
-    const auto s = superblockOf(t);
-    return t.media.data() + s.geometry.checkpointStart[s.checkpoint % 2];
-}
-
 /// \returns the first chunk with groups, or nil
 char *
 groupChunk(TestStore &t)
 {
     const auto s = superblockOf(t);
-    auto *at = newestCheckpoint(t);
-    for (uint64_t i = 0; i < s.geometry.checkpointBytes / checkpointChunkBytes; ++i, at += checkpointChunkBytes) {
-        Checkpoint::Chunk chunk;
-        if (Checkpoint::Decode(at, chunk, s.uuid) == Status::ok && chunk.kind == Checkpoint::groups)
-            return at;
-    }
-    return nullptr;
+    auto *const at = t.media.data() + s.geometry.groupsOffset(s.groups, 0);
+    SavedGroups::Chunk chunk;
+    return SavedGroups::Decode(at, chunk, s.uuid) == Status::ok && chunk.generation == s.groups ? at : nullptr;
 }
 
 } // namespace
@@ -167,15 +155,16 @@ TEST(LearnedRestart, learningMayBeOff) {
     EXPECT_EQ(restored(t), 0U);
 }
 
-/// a scan finds objects, but not what belongs together
-TEST(LearnedRestart, aScanKnowsNone) {
+/// what belongs together does not depend on where it is
+TEST(LearnedRestart, aScanKeepsThem) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
     ASSERT_NO_FATAL_FAILURE(visitAll(t));
     ASSERT_EQ(t.engine->close(60000), Status::ok);
-    newestCheckpoint(t)[100] ^= 4;
+    const auto g = superblockOf(t).geometry;
+    t.damage(g.logStart, uint64_t(g.logBlocks) * indexBlockBytes);
     ASSERT_NO_FATAL_FAILURE(t.reopen());
-    EXPECT_EQ(restored(t), 0U);
+    EXPECT_EQ(restored(t), pages);
     EXPECT_TRUE(t.engine->stats().recovery.scanned);
 }
 

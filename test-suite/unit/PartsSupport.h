@@ -28,6 +28,8 @@ struct PartsDevice {
         superblock.uuid = uuidOf(9);
         std::string error;
         EXPECT_TRUE(superblock.geometry.plan(bytes, config.clusterBytes(), config.objectKb * 1024, error)) << error;
+        superblock.startLog();
+        superblock.secret = {1, 2, 3, 4};
         connect();
     }
 
@@ -161,6 +163,12 @@ struct Parts {
         return done;
     }
 
+    /// the place of a block of the log, the oldest that counts being number 0
+    char *logBlock(const uint32_t number) {
+        const auto &s = home.superblock;
+        return home.media.data() + s.geometry.logOffset(s.log.at(number).block);
+    }
+
     /// begins a start from what is on the device
     void beginRecovery() {
         recovery = std::make_unique<Recovery>(shared, journal, home.superblock);
@@ -175,6 +183,7 @@ struct Parts {
             return recovery->done();
         });
         shared.recovered = done;
+        checkpointer.restore(recovery->takeMarks());
         return done;
     }
 

@@ -357,12 +357,12 @@ TEST(Checkpointer, writesWhatIsThere) {
 }
 
 /// A cluster that was announced before the checkpoint began, and written while
-/// it went on: neither the objects' chunks nor the new journal name it.
+/// it went on: neither the sections nor the new journal name it.
 TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
     auto config = smallConfig();
     config.clusterKb = 16;
     PartsDevice d(160 * MB, config);
-    const ClusterNo late = Checkpoint::ClustersInChunk() + 100; // in the second chunk
+    const ClusterNo late = 5559;
     ASSERT_GT(d.superblock.geometry.clusterCount, late);
     {
         Parts p(d);
@@ -370,7 +370,7 @@ TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
         p.catalog.free.remove(late);
         p.catalog.clusters.setState(late, ClusterState::announced);
         p.journal.announce(late, p.shared.sequence);
-        for (ClusterNo n = 0; n < 5600; ++n) { // so that there is more than one chunk
+        for (ClusterNo n = 0; n < 5600; ++n) { // so that there is more than one piece
             if (n != late)
                 p.placed(n, n, 1024, 10);
         }
@@ -411,14 +411,14 @@ TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
 
 TEST(Checkpointer, keepsTheOlderOneUntilTheNewerIsWhole) {
     // the power goes at each request of the second checkpoint
-    for (uint64_t at = 1; at <= 7; ++at) {
+    for (uint64_t at = 1; at <= 5; ++at) {
         PartsDevice d;
         {
             Parts p(d);
             p.allFree();
             p.placed(1, 1, 1024, 100);
             ASSERT_TRUE(p.runCheckpoint());
-            p.placed(2, 1, 2048, 100);
+            p.placed(2, 2, 2048, 100);
             d.device->cutAt(d.device->requests() + at);
             p.checkpointer.request();
             for (int i = 0; i < 50; ++i) {

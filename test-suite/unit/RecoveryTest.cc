@@ -37,14 +37,7 @@ putBlock(PartsDevice &d, const uint32_t at, const uint64_t checkpoint, const uin
     block.encode(d.media.data() + g.journalStart[checkpoint % 2] + uint64_t(at) * journalBlockBytes, d.superblock.uuid);
 }
 
-char *
-chunkAt(PartsDevice &d, const uint32_t index)
-{
-    const auto &g = d.superblock.geometry;
-    return d.media.data() + g.checkpointStart[d.superblock.checkpoint % 2] + uint64_t(index) * checkpointChunkBytes;
-}
-
-/// a checkpoint of some chunks of objects, the nth of them in the nth cluster
+/// a checkpoint of many blocks, the nth object in the nth cluster
 void
 writeLargeCheckpoint(PartsDevice &d, const uint64_t objects)
 {
@@ -104,52 +97,97 @@ TEST(Recovery, leftoversEndTheJournal) {
     }
 }
 
-/// a write of a checkpoint that was lost or landed elsewhere leaves a chunk that is whole, and wrong
-TEST(Recovery, chunksMustBeInTheirPlace) {
-    const struct { const char *what; std::function<void(Checkpoint::Chunk &)> change; } cases[] = {
-        {"another place", [](Checkpoint::Chunk &c) { ++c.index; }},
-        {"an older checkpoint", [](Checkpoint::Chunk &c) { --c.checkpoint; }},
-        {"fewer objects than the end says", [](Checkpoint::Chunk &c) { c.objectRecords.pop_back(); }},
+/// a write that was lost or landed elsewhere leaves a block that is whole, and wrong
+TEST(Recovery, blocksMustBeInTheirPlace) {
+    const struct { const char *what; std::function<void(IndexBlock &)> change; } cases[] = {
+        {"another place", [](IndexBlock &b) { ++b.position.block; }},
+        {"an older lap", [](IndexBlock &b) { --b.position.lap; }},
+        {"newer than what is behind it", [](IndexBlock &b) { ++b.serial; }},
     };
     for (const auto &c: cases) {
         PartsDevice d;
-        ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
-        Checkpoint::Chunk chunk;
-        ASSERT_EQ(Checkpoint::Decode(chunkAt(d, 1), chunk, d.superblock.uuid), Status::ok);
-        ASSERT_EQ(chunk.kind, Checkpoint::objects);
-        c.change(chunk);
-        Checkpoint::Encode(chunkAt(d, 1), chunk, d.superblock.uuid);
+        ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 2000));
         Parts p(d);
+        IndexBlock block;
+        ASSERT_EQ(block.decode(p.logBlock(5), d.superblock.uuid), Status::ok);
+        ASSERT_EQ(block.part, IndexBlock::Part::contents);
+        c.change(block);
+        block.encode(p.logBlock(5), d.superblock.uuid);
         ASSERT_TRUE(p.recover());
-        EXPECT_TRUE(p.recovery->stats().scanned) << c.what;
+        EXPECT_EQ(p.recovery->stats().blocksLost, 1U) << c.what;
+        EXPECT_FALSE(p.recovery->stats().scanned) << c.what;
+        EXPECT_GT(p.catalog.objects(), 1800U) << c.what;
+        EXPECT_LT(p.catalog.objects(), 2000U) << c.what;
         EXPECT_EQ(p.log.size(), 1U) << c.what;
     }
 }
 
-TEST(Recovery, aRegionFullOfChunksHasNoEnd) {
-    PartsDevice d;
-    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
-    Checkpoint::Chunk chunk;
-    chunk.checkpoint = d.superblock.checkpoint;
-    chunk.kind = Checkpoint::objects;
-    for (; chunk.index < d.superblock.geometry.checkpointBytes / checkpointChunkBytes; ++chunk.index) {
-        if (chunk.index > 0) // the cluster table stays
-            Checkpoint::Encode(chunkAt(d, chunk.index), chunk, d.superblock.uuid);
+/// what was removed from an older checkpoint's objects is in two places
+TEST(Recovery, doubtsWhatMayHaveBeenRemoved) {
+    for (const unsigned copies: {0U, 1U, 2U, 3U}) {
+        PartsDevice d;
+        ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 500));
+        const auto first = d.superblock.log.used();
+        {
+            Parts p(d);
+            ASSERT_TRUE(p.recover());
+            p.catalog.erase(p.catalog.index.find(keyOf(7)));
+            p.placed(1000, 70, 1024, 8);
+            p.checkpointer.beBrief(); // nothing else is said anew
+            ASSERT_TRUE(p.runCheckpoint());
+            p.placed(1001, 71, 1024, 8);
+            ASSERT_TRUE(p.runCheckpoint());
+        }
+        Parts p(d);
+        if (copies & 1) // removals, contents, and the removals again
+            p.logBlock(first)[100] ^= 1;
+        if (copies & 2)
+            p.logBlock(first + 2)[100] ^= 1;
+        ASSERT_TRUE(p.recover());
+        EXPECT_FALSE(p.recovery->stats().scanned);
+        EXPECT_EQ(p.catalog.index.find(keyOf(7)) != noSlot, copies == 3) << copies;
+        const auto flags = p.catalog.info(p.catalog.index.find(keyOf(8))).flags;
+        EXPECT_EQ(bool(flags & flagDoubtful), copies == 3) << copies;
+        EXPECT_FALSE(p.catalog.info(p.catalog.index.find(keyOf(1001))).flags & flagDoubtful) << copies;
+        EXPECT_EQ(p.catalog.objects(), 501U + (copies == 3));
     }
-    Parts p(d);
-    ASSERT_TRUE(p.recover());
-    EXPECT_TRUE(p.recovery->stats().scanned);
 }
 
-/// requests come between the chunks of a large index: a turn takes no longer than it may
-TEST(Recovery, takesAFewChunksATurn) {
-    PartsDevice d(160 * MB); // a region of more chunks than are read ahead
+/// a whole checkpoint may be damaged: the next one knows that it was there
+TEST(Recovery, missesACheckpointThatIsLost) {
+    PartsDevice d;
+    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 2000));
+    const auto first = d.superblock.log.used();
+    {
+        Parts p(d);
+        ASSERT_TRUE(p.recover());
+        p.checkpointer.beBrief();
+        for (const uint64_t n: {7, 8}) {
+            p.catalog.erase(p.catalog.index.find(keyOf(n)));
+            ASSERT_TRUE(p.runCheckpoint());
+        }
+    }
+    Parts p(d);
+    ASSERT_LT(first + 3, d.superblock.log.used());
+    for (uint32_t i = 0; i < (d.superblock.log.used() - first) / 2; ++i)
+        p.logBlock(first + i)[100] ^= 1;
+    ASSERT_TRUE(p.recover());
+    EXPECT_FALSE(p.recovery->stats().scanned);
+    EXPECT_EQ(p.catalog.index.find(keyOf(8)), noSlot);
+    ASSERT_NE(p.catalog.index.find(keyOf(7)), noSlot);
+    EXPECT_TRUE(p.catalog.info(p.catalog.index.find(keyOf(7))).flags & flagDoubtful);
+}
+
+/// requests come between the pieces of a large index: a turn takes no longer than it may
+TEST(Recovery, takesAFewBlocksATurn) {
+    PartsDevice d(160 * MB);
     ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 30000));
+    ASSERT_GT(d.superblock.log.used(), 200U);
     d.device->setDelay(1000, 1000);
     const HastyClock hasty(6000); // a look takes longer than a turn may
     Parts p(d, hasty);
     p.beginRecovery();
-    const auto aChunk = 0.8 * checkpointChunkBytes / static_cast<double>(d.superblock.geometry.checkpointBytes);
+    const auto aTurn = 0.8 * 16 / static_cast<double>(d.superblock.log.used());
     auto before = p.recovery->progress();
     EXPECT_EQ(before, 0.0);
     unsigned turns = 0;
@@ -158,32 +196,23 @@ TEST(Recovery, takesAFewChunksATurn) {
         const auto now = p.recovery->progress();
         if (before >= 0.2 && now > before && now < 1) {
             ++turns;
-            EXPECT_LT(now - before, 1.5 * aChunk);
+            EXPECT_LT(now - before, 1.1 * aTurn);
         }
         EXPECT_GE(now, before);
         before = now;
         return p.recovery->done();
     }));
     EXPECT_EQ(before, 1.0);
-    EXPECT_GE(turns, 3U);
+    EXPECT_GE(turns, 10U);
     EXPECT_FALSE(p.recovery->stats().scanned);
-    EXPECT_EQ(p.catalog.objects(), 30000U);
-}
-
-/// no answer would bring the next turn
-TEST(Recovery, takesAllChunksThatAreHereWhenNoneIsOnItsWay) {
-    PartsDevice d; // a region of fewer chunks than are read ahead
-    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 30000));
-    const HastyClock hasty(6000);
-    Parts p(d, hasty);
-    ASSERT_TRUE(p.recover());
     EXPECT_EQ(p.catalog.objects(), 30000U);
 }
 
 TEST(Recovery, saysHowFarAScanIs) {
     PartsDevice d;
     ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
-    chunkAt(d, 1)[200] ^= 1;
+    d.superblock.log.tail = d.superblock.log.head; // no log
+    d.superblock.removalBlocks = 0;
     d.device->setDelay(100, 5000);
     Parts p(d);
     p.beginRecovery();
@@ -208,7 +237,8 @@ TEST(Recovery, saysHowFarAScanIs) {
 TEST(Recovery, aScanLeavesNewerClustersAlone) {
     PartsDevice d;
     ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
-    chunkAt(d, 0)[200] ^= 1; // no table: all clusters are unknown
+    d.superblock.log.tail = d.superblock.log.head; // no log: all clusters are unknown
+    d.superblock.removalBlocks = 0;
     putCluster(d, 70, 7000, 5);
     d.device->setDelay(2000, 2000);
     Parts p(d);

@@ -31,7 +31,7 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
     config.clusterKb = 1024;
     config.objectKb = 2;
     PartsDevice d(count * 2400, config, true);
-    ASSERT_GE(d.superblock.geometry.indexCapacity, count);
+    ASSERT_GE(d.superblock.geometry.objectsMost, count);
     ASSERT_GE(d.superblock.geometry.clusterCount, count / perCluster);
     {
         Parts p(d);
@@ -51,7 +51,7 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
             r.cluster = static_cast<ClusterNo>(n / perCluster);
             r.setPlace(static_cast<uint32_t>(65536 + n % perCluster * 1024), 0);
             r.size = static_cast<uint32_t>(n % 900);
-            refused += catalog.addFound(catalog.index.bucketOf(key), Index::TagOf(key), nullptr, r, r.size) == noSlot;
+            refused += catalog.addFound(catalog.index.hashOf(key), nullptr, r, r.size) == noSlot;
         }
         ASSERT_EQ(refused, 0U);
         ASSERT_EQ(catalog.objects(), count);

@@ -16,7 +16,8 @@ using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
 TEST(ClusterTable, countsStates) {
-    ClusterTable table(100);
+    Changes changes(100);
+    ClusterTable table(100, changes);
     EXPECT_EQ(table.count(), 100U);
     EXPECT_EQ(table.inState(ClusterState::unknown), 100U);
     std::mt19937_64 random(1);
@@ -31,7 +32,8 @@ TEST(ClusterTable, countsStates) {
 }
 
 TEST(ClusterTable, keepsAListInOrder) {
-    ClusterTable table(50);
+    Changes changes(50);
+    ClusterTable table(50, changes);
     std::list<ClusterNo> oracle; // front = head
     std::mt19937_64 random(2);
     for (int i = 0; i < 20000; ++i) {

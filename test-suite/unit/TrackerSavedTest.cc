@@ -8,7 +8,7 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
-using Records = std::vector<Checkpoint::GroupRecord>;
+using Records = std::vector<SavedGroups::GroupRecord>;
 
 bool
 keepsAll(const Key &)
@@ -17,13 +17,13 @@ keepsAll(const Key &)
 }
 
 Records
-saved(const World &w, const std::function<bool(const Key &)> &kept = keepsAll, const size_t bytes = Checkpoint::GroupBytesInChunk())
+saved(const World &w, const std::function<bool(const Key &)> &kept = keepsAll, const size_t bytes = SavedGroups::BytesInChunk())
 {
     Records all, chunk;
     uint32_t at = 0;
     for (;;) {
         const auto result = w.tracker.save(at, kept, bytes, chunk);
-        if (result == Checkpoint::Saved::some)
+        if (result == SavedGroups::Saved::some)
             continue;
         size_t used = 0;
         for (auto &r: chunk) {
@@ -31,7 +31,7 @@ saved(const World &w, const std::function<bool(const Key &)> &kept = keepsAll, c
             all.push_back(std::move(r));
         }
         EXPECT_LE(used, bytes);
-        if (result == Checkpoint::Saved::all)
+        if (result == SavedGroups::Saved::all)
             return all;
         EXPECT_FALSE(chunk.empty());
         chunk.clear();
@@ -103,7 +103,7 @@ TEST(TrackerSaved, onlyWhatIsStillThere) {
     EXPECT_EQ(after.group("http://site/2/own0"), series("http://site/2/own", 5));
     Records none;
     uint32_t at = 0;
-    EXPECT_EQ(before.tracker.save(at, [](const Key &) { return false; }, 1 << 20, none), Checkpoint::Saved::all);
+    EXPECT_EQ(before.tracker.save(at, [](const Key &) { return false; }, 1 << 20, none), SavedGroups::Saved::all);
     EXPECT_TRUE(none.empty());
 }
 
@@ -184,10 +184,10 @@ TEST(TrackerSaved, keepsToItsMemory) {
 
 TEST(TrackerSaved, takesAnyRecord) {
     World w;
-    Checkpoint::GroupRecord r;
+    SavedGroups::GroupRecord r;
     r.name = 1;
     r.leader = keyOf("http://a/");
-    Checkpoint::MemberRecord m;
+    SavedGroups::MemberRecord m;
     m.key = keyOf("http://a/"); // its own container
     r.members.push_back(m);
     m.evidence = 15; // no such

@@ -31,7 +31,8 @@ pack(ClusterTable &table, const ClusterNo n)
 
 TEST(UseOrder, sortsManyInSlices) {
     constexpr uint32_t count = 5000;
-    ClusterTable table(count);
+    Changes changes(count);
+    ClusterTable table(count, changes);
     UseOrder order(table);
     std::vector<std::pair<uint32_t, ClusterNo>> wanted;
     for (ClusterNo n = 0; n < count; ++n) {
@@ -53,7 +54,8 @@ TEST(UseOrder, sortsManyInSlices) {
 
 /// what happens between slices
 TEST(UseOrder, leavesWhatIsNewInFront) {
-    ClusterTable table(4);
+    Changes changes(4);
+    ClusterTable table(4, changes);
     UseOrder order(table);
     for (const ClusterNo n: {0, 1, 2}) {
         pack(table, n);
@@ -67,7 +69,8 @@ TEST(UseOrder, leavesWhatIsNewInFront) {
 }
 
 TEST(UseOrder, ofNothingIsDoneAtOnce) {
-    ClusterTable table(4);
+    Changes changes(4);
+    ClusterTable table(4, changes);
     UseOrder order(table);
     EXPECT_TRUE(order.run([] { return false; }));
 }

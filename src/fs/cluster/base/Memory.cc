@@ -33,6 +33,7 @@ ClusterFs::Region::Region(const size_t bytes):
     if (p == MAP_FAILED)
         throw std::bad_alloc();
     data_ = static_cast<char *>(p);
+    madvise(data_, size_, MADV_DONTDUMP); // gigabytes that say little about a crash
 }
 
 ClusterFs::Region::~Region()

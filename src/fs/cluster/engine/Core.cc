@@ -18,7 +18,7 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
     cache(device, shared.catalog, shared.geometry, uint64_t(config.readCacheMb) << 20),
     groups(shared, tracker, cache),
     packer(shared, allocator, cache),
-    admission(superblock.geometry.indexCapacity),
+    admission(superblock.geometry.objectsExpected),
     writers(shared, allocator, cache),
     carrier(shared, cache),
     regrouper(shared, tracker, cache, carrier),
@@ -47,11 +47,11 @@ ClusterFs::Core::Core(Device &device, const Clock &clock, const Config &config, 
         return true;
     };
     prefetcher.onRead = [this](const Key &key) { regrouper.noteRead(key); };
-    checkpointer.saveGroups = [this](uint32_t &at, std::vector<Checkpoint::GroupRecord> &records) {
+    checkpointer.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
         return tracker.save(at, [this](const Key &key) { return shared.catalog.index.find(key) != noSlot; },
-                            Checkpoint::GroupBytesInChunk(), records);
+                            SavedGroups::BytesInChunk(), records);
     };
-    groupLoader.onGroup = [this](const Checkpoint::GroupRecord &record) { return tracker.restore(record); };
+    groupLoader.onGroup = [this](const SavedGroups::GroupRecord &record) { return tracker.restore(record); };
     packer.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
     device.setDepth(config.depth);
 }
@@ -130,6 +130,7 @@ ClusterFs::Core::noteRecovery()
 {
     recoveryNoted_ = true;
     shared.covered = shared.forgotten;
+    checkpointer.restore(recovery.takeMarks());
     const auto &r = recovery.stats();
     shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
                std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
@@ -138,7 +139,7 @@ ClusterFs::Core::noteRecovery()
     if (checkpointOwed_)
         shared.leftBehind.note(0); // of what was being moved, the checkpoint has the older copies
     if (shared.config.localityMb)
-        groupLoader.start(checkpointer.superblock().checkpoint, recovery.behindEnd());
+        groupLoader.start(checkpointer.superblock().groups);
 }
 
 /// what was read just now shows where the groups are
@@ -193,7 +194,7 @@ ClusterFs::Core::pollUntil(const std::function<bool()> &condition, const uint64_
             return false;
         poll();
         if (!condition())
-            shared.device.wait(10);
+            shared.device.wait(shared.device.idle() ? 1 : 10); // some of what there is to do needs no device
     }
     return true;
 }
@@ -212,6 +213,7 @@ ClusterFs::Core::close(const unsigned maxMilliseconds)
     pollUntil([&] { return isPacked() && !groupLoader.loading(); }, packedBy);
     const auto packed = isPacked();
     closing_ = true;
+    checkpointer.beBrief();
     const auto quiet = pollUntil([this] { return !checkpointer.running() || (checkpointer.poll(), false); }, deadline);
     if (!quiet || shared.health.level != Health::Level::good)
         return Status::ioError;
@@ -399,6 +401,7 @@ ClusterFs::Core::updateInfo(const Key &key, const ObjectInfo &info)
     auto own = info;
     own.flags = static_cast<uint8_t>((info.flags & flagsOfCaller) | (r.flags() & ~flagsOfCaller & ~flagDoubtful));
     r.setInfo(own);
+    shared.catalog.noteUpdate(slot);
     if (r.staged()) {
         auto &staged = shared.catalog.staging[r.place];
         own.size = staged.info.size;

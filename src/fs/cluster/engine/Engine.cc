@@ -49,6 +49,9 @@ ClusterFs::Engine::Format(Device &device, const Config &config, const uint64_t s
     const auto objectKb = config.objectKb ? config.objectKb : usualObjectKb;
     if (!superblock.geometry.plan(bytes ? bytes : device.size(), config.clusterBytes(), objectKb * 1024, error))
         return Status::unsupported;
+    superblock.startLog();
+    for (auto &word: superblock.secret)
+        word = random();
 
     // what was there before must not be taken for ours, nor for somebody else's
     const auto zeros = std::make_shared<Buffer>(superblockSpacing);
@@ -102,6 +105,11 @@ ClusterFs::Engine::open(std::string &error)
                 " bytes do not suit a device with blocks of " + std::to_string(device_.alignment());
         return Status::unsupported;
     }
+    if (superblock.version < indexLogVersion) {
+        std::random_device random;
+        for (auto &word: superblock.secret)
+            word = uint64_t(random()) << 32 | random();
+    }
     auto config = config_;
     if (config.clusterBytes() != superblock.geometry.clusterBytes) {
         log_(LogLevel::warning, "formatted with cluster-size=" + std::to_string(superblock.geometry.clusterBytes / 1024) +
@@ -115,9 +123,9 @@ ClusterFs::Engine::open(std::string &error)
     try {
         core_ = std::make_unique<Core>(device_, clock_, config, log_, superblock);
     } catch (const std::bad_alloc &) {
-        error = "there is not enough memory for an index of " + std::to_string(superblock.geometry.indexCapacity) +
-                " objects, " + std::to_string(superblock.geometry.indexCapacity * indexBytesExpected >> 20) +
-                " MB when it is full: raise the limit of the process, or format with a larger object-size";
+        error = "there is not enough memory for an index of " + std::to_string(superblock.geometry.objectsExpected) +
+                " objects, " + std::to_string(superblock.geometry.objectsExpected * indexBytesExpected >> 20) +
+                " MB: raise the limit of the process";
         return Status::unsupported;
     }
     return core_->start();

@@ -98,6 +98,7 @@ ClusterFs::HeadReplacer::store()
         catalog.disownParts(slot);
         catalog.clusters[firstPart].total = total;
         catalog.clusters[firstPart].headBytes = static_cast<uint32_t>(front);
+        catalog.clusters.noteChange(firstPart);
     }
     const auto status = writers_.publish(stage);
     if (status != Status::ok) {

@@ -160,7 +160,7 @@ addRecovery(Lines &l, const Engine &engine, const Stats &s)
     l.count("deletes not logged yet", s.deletesPending);
     l.number("recovery progress", engine.recoveryProgress() * 100, " %");
     l.text("last stop", r.clean ? "clean" : "crash");
-    l.text("index from", r.scanned ? "scan" : "checkpoint");
+    l.text("index from", r.scanned ? "scan" : "log");
     l.count("objects recovered", r.objects);
     l.count("deletes replayed", r.deletes);
     l.count("recovery reads", r.reads);

@@ -47,6 +47,7 @@ struct Counters {
     uint64_t quarantined = 0; ///< clusters put out of use
     uint64_t checkpoints = 0;
     uint64_t checkpointErrors = 0;
+    uint64_t checkpointBytes = 0; ///< written by them
     uint64_t journalBlocks = 0;
     uint64_t journalDeletes = 0;
     uint64_t longestTurn = 0; ///< microseconds of the longest call of the engine, a writer or a reader; open() and close() wait, and are none
@@ -55,12 +56,13 @@ struct Counters {
 /// how the last start went
 struct RecoveryStats {
     bool clean = false; ///< the last stop was clean
-    bool scanned = false; ///< no checkpoint was usable; the clusters were scanned
+    bool scanned = false; ///< the index log was not usable; the clusters were scanned
     bool done = false;
     uint64_t objects = 0;
     uint64_t dropped = 0; ///< records that something newer overruled
     uint64_t deletes = 0; ///< replayed from the delete log
     uint64_t clustersRead = 0;
+    uint64_t blocksLost = 0; ///< of the index log, damaged
     uint64_t reads = 0;
     uint64_t bytesRead = 0;
     uint64_t micros = 0; ///< from open() to the whole index

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cassert>
 
-ClusterFs::Catalog::Catalog(const Geometry &geometry, const uint64_t stagingBytes, const bool keepKeys):
-    index(geometry.indexCapacity, geometry.bucketCount, keepKeys),
-    clusters(geometry.clusterCount),
+ClusterFs::Catalog::Catalog(const Geometry &geometry, const HashSecret &secret, const uint64_t stagingBytes, const bool keepKeys):
+    changes(geometry.clusterCount),
+    index(geometry.objectsMost, geometry.baseBuckets, secret, keepKeys),
+    clusters(geometry.clusterCount, changes),
     free(geometry.clusterCount),
     staging(stagingBytes)
 {
@@ -186,14 +187,17 @@ ClusterFs::Catalog::without(const Run &run, const uint32_t offset, const std::fu
     return result;
 }
 
-/// an object leaves staging, for the device or for good
+/// An object leaves staging, for the device or for good. Where it was carried from, it is no
+/// more: the checkpoint that says so flushes what was written before it.
 void
 ClusterFs::Catalog::dropStaged(const StageNo stage)
 {
     const auto origin = staging[stage].origin;
+    const auto originOffset = staging[stage].originOffset;
     staging.drop(stage);
     if (origin == noCluster)
         return;
+    changes.gone(origin, originOffset);
     assert(clusters[origin].carried > 0);
     --clusters[origin].carried;
     if (onSettled)
@@ -201,9 +205,9 @@ ClusterFs::Catalog::dropStaged(const StageNo stage)
 }
 
 ClusterFs::SlotNo
-ClusterFs::Catalog::addFound(const uint32_t bucket, const uint32_t tag, const Key *key, const Record &like, const uint32_t payload)
+ClusterFs::Catalog::addFound(const HashedKey hashed, const Key *key, const Record &like, const uint32_t payload)
 {
-    const auto slot = index.insert(bucket, tag, key);
+    const auto slot = index.insert(hashed, key);
     if (slot == noSlot)
         return noSlot;
     auto &r = index[slot];
@@ -227,6 +231,28 @@ ClusterFs::Catalog::addFound(const uint32_t bucket, const uint32_t tag, const Ke
 
 void
 ClusterFs::Catalog::erase(const SlotNo slot)
+{
+    const auto &r = index[slot];
+    if (!r.staged() && clusters[r.cluster].state != ClusterState::draining)
+        changes.gone(r.cluster, r.offset());
+    forget(slot);
+}
+
+void
+ClusterFs::Catalog::eraseCarried(const SlotNo slot)
+{
+    forget(slot);
+}
+
+void
+ClusterFs::Catalog::noteUpdate(const SlotNo slot)
+{
+    if (!index[slot].staged())
+        changes.updated(index.hashedOf(slot), index[slot].cluster);
+}
+
+void
+ClusterFs::Catalog::forget(const SlotNo slot)
 {
     auto &r = index[slot];
     const auto payload = payloadBytes(slot);

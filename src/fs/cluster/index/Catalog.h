@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_INDEX_CATALOG_H
 #define SQUID_SRC_FS_CLUSTER_INDEX_CATALOG_H
 
+#include "fs/cluster/index/Changes.h"
 #include "fs/cluster/index/ClusterTable.h"
 #include "fs/cluster/index/FreeMap.h"
 #include "fs/cluster/index/Index.h"
@@ -19,8 +20,9 @@ namespace ClusterFs {
 class Catalog
 {
 public:
-    Catalog(const Geometry &, uint64_t stagingBytes, bool keepKeys);
+    Catalog(const Geometry &, const HashSecret &, uint64_t stagingBytes, bool keepKeys);
 
+    Changes changes;
     Index index;
     ClusterTable clusters;
     FreeMap free;
@@ -75,10 +77,18 @@ public:
     Run without(const Run &, uint32_t offset, const std::function<bool(uint32_t, uint32_t)> &excluded) const;
 
     /// Adds a record found on the device at start; see Index::insert for the key.
-    SlotNo addFound(uint32_t bucket, uint32_t tag, const Key *, const Record &like, uint32_t payload);
+    SlotNo addFound(HashedKey, const Key *, const Record &like, uint32_t payload);
 
     /// forgets an object wherever it is, its parts included
     void erase(SlotNo);
+
+    /// The same for one that was staged again: it still is where it was, until it is placed elsewhere.
+    void eraseCarried(SlotNo);
+
+    /// times or flags of an object have changed
+    void noteUpdate(SlotNo);
+    /// an object was used in a way that the next start should know of
+    void noteUse(const SlotNo s) { changes.used(index.hashedOf(s)); }
 
     /// separates an object from its parts, so that erase() leaves them alone
     void disownParts(SlotNo);
@@ -123,6 +133,7 @@ public:
 private:
     Run runBehind(SlotNo) const;
     void dropStaged(StageNo);
+    void forget(SlotNo);
     void finishDraining(ClusterNo first);
 
     uint64_t liveBytes_ = 0;

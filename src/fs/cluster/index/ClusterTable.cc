@@ -5,7 +5,8 @@
 
 #include <cassert>
 
-ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount):
+ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount, Changes &changes):
+    changes_(changes),
     entries_(clusterCount)
 {
     states_[static_cast<unsigned>(ClusterState::unknown)] = clusterCount;
@@ -19,6 +20,16 @@ ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount):
 
 void
 ClusterFs::ClusterTable::setState(const ClusterNo n, const ClusterState s)
+{
+    if (s == ClusterState::announced)
+        changes_.again(n); // clusters are announced ahead, whether something comes or not
+    else
+        changes_.cluster(n);
+    setKnownState(n, s);
+}
+
+void
+ClusterFs::ClusterTable::setKnownState(const ClusterNo n, const ClusterState s)
 {
     auto &e = entries_[n];
     assert(states_[static_cast<unsigned>(e.state)] > 0);

@@ -6,10 +6,11 @@
 
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/Types.h"
+#include "fs/cluster/index/Changes.h"
 
 namespace ClusterFs {
 
-/// stored in checkpoints: never renumber
+/// on the media: never renumber
 enum class ClusterState : uint8_t {
     unknown = 0, ///< not yet seen by a scan
     free = 1,
@@ -18,9 +19,10 @@ enum class ClusterState : uint8_t {
     packed = 4, ///< holds several objects
     part = 5, ///< holds a piece of a large object
     draining = 6, ///< forgotten, but somebody still reads it
-    bad = 7 ///< the device failed here; never used again until formatted
+    bad = 7, ///< the device failed here; never used again until formatted
+    log = 8 ///< belongs to the index log
 };
-constexpr unsigned clusterStateCount = 8;
+constexpr unsigned clusterStateCount = 9;
 
 /// a cluster's line in the table
 struct ClusterEntry {
@@ -49,7 +51,8 @@ static_assert(sizeof(ClusterEntry) == 64, "a cluster table entry takes 64 bytes"
 class ClusterTable
 {
 public:
-    explicit ClusterTable(uint32_t count);
+    /// \param changes is told of each new state
+    ClusterTable(uint32_t count, Changes &changes);
 
     ClusterEntry &operator [](const ClusterNo n) { return entries_[n]; }
     const ClusterEntry &operator [](const ClusterNo n) const { return entries_[n]; }
@@ -57,6 +60,10 @@ public:
 
     /// changes the state and keeps count; list membership is the caller's
     void setState(ClusterNo, ClusterState);
+    /// the same as the last checkpoint has it, so that the next one need not
+    void setKnownState(ClusterNo, ClusterState);
+    /// another field changed that a checkpoint has to name
+    void noteChange(const ClusterNo n) { changes_.cluster(n); }
     uint32_t inState(const ClusterState s) const { return states_[static_cast<unsigned>(s)]; }
 
     /* the list of victims: head = used last, tail = first to go */
@@ -69,6 +76,7 @@ public:
     bool linked(ClusterNo) const;
 
 private:
+    Changes &changes_;
     Table<ClusterEntry> entries_;
     uint32_t states_[clusterStateCount] = {};
     ClusterNo head_ = noCluster;

@@ -3,58 +3,113 @@
 
 #include "fs/cluster/index/Index.h"
 
+#include <algorithm>
 #include <cassert>
+#include <new>
 
-ClusterFs::Index::Index(const uint64_t capacity, const uint64_t buckets, const bool keepKeys):
-    buckets_(buckets),
-    records_(capacity)
+namespace ClusterFs {
+namespace {
+
+/// \returns records for which there is room in the address space, which may be limited
+uint64_t
+affordable(uint64_t capacity, const size_t bytesPerRecord)
+{
+    constexpr uint64_t least = 1 << 20;
+    for (;;) {
+        try {
+            const Region whole(capacity * bytesPerRecord);
+            return capacity;
+        } catch (const std::bad_alloc &) {
+            if (capacity <= least)
+                throw;
+            capacity /= 2;
+        }
+    }
+}
+
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, const HashSecret &secret, const bool keepKeys):
+    hasher_(secret, baseBuckets),
+    baseBuckets_(baseBuckets),
+    bucketCount_(baseBuckets),
+    records_(affordable(capacity, sizeof(Record) + sizeof(uint32_t) + (keepKeys ? sizeof(Key) : 0))),
+    // enough for all records at the number in a bucket that is aimed at
+    buckets_(std::max<uint64_t>(baseBuckets, records_.count() / recordsInBucket + 1))
 {
     assert(capacity > 0 && capacity < Record::lastFlag);
-    assert(buckets > 0 && buckets < Record::lastFlag);
+    assert(baseBuckets > 0 && baseBuckets < Record::lastFlag);
     if (keepKeys)
-        keys_ = std::make_unique<Table<Key>>(capacity);
+        keys_ = std::make_unique<Table<Key>>(records_.count());
 }
 
 uint32_t
-ClusterFs::Index::bucketOf(const Key &k) const
+ClusterFs::Index::bucketOf(const HashedKey k) const
 {
-    // multiplying spreads the key over any number of buckets without a division
-    return static_cast<uint32_t>((k.high() >> 32) * buckets_.count() >> 32);
+    const auto before = uint64_t(baseBuckets_) << level_; // splitting of these is under way
+    auto bucket = k.bucket + uint64_t(baseBuckets_) * (k.tag & ((uint64_t(1) << level_) - 1));
+    if (bucket < bucketCount_ - before)
+        bucket += before * ((k.tag >> level_) & 1);
+    return static_cast<uint32_t>(bucket);
+}
+
+/// moves the records of the next bucket that have the next bit of their tags set to a new one
+void
+ClusterFs::Index::split()
+{
+    const auto before = uint64_t(baseBuckets_) << level_;
+    const auto from = static_cast<uint32_t>(bucketCount_ - before);
+    const auto to = static_cast<uint32_t>(bucketCount_);
+    auto at = buckets_[from] ? buckets_[from] - 1 : noSlot;
+    buckets_[from] = 0;
+    while (at != noSlot) {
+        const auto next = records_[at].next;
+        push((records_[at].tag >> level_) & 1 ? to : from, at);
+        at = (next & Record::lastFlag) ? noSlot : next;
+    }
+    if (++bucketCount_ == 2 * before)
+        ++level_;
+}
+
+void
+ClusterFs::Index::push(const uint32_t bucket, const SlotNo slot)
+{
+    records_[slot].next = buckets_[bucket] ? buckets_[bucket] - 1 : (Record::lastFlag | bucket);
+    buckets_[bucket] = slot + 1;
 }
 
 ClusterFs::SlotNo
-ClusterFs::Index::find(const uint32_t bucket, const uint32_t tag) const
+ClusterFs::Index::find(const HashedKey k) const
 {
-    const auto first = buckets_[bucket];
+    if (k.bucket >= baseBuckets_)
+        return noSlot;
+    const auto first = buckets_[bucketOf(k)];
     if (!first)
         return noSlot;
+    // all records of a bucket agree in the bits by which it was split
     for (uint32_t at = first - 1; !(at & Record::lastFlag); at = records_[at].next) {
-        if (records_[at].tag == tag)
+        if (records_[at].tag == k.tag)
             return at;
     }
     return noSlot;
 }
 
 ClusterFs::SlotNo
-ClusterFs::Index::insert(const Key &k)
+ClusterFs::Index::insert(const HashedKey k, const Key *const key)
 {
-    return insert(bucketOf(k), TagOf(k), &k);
-}
-
-ClusterFs::SlotNo
-ClusterFs::Index::insert(const uint32_t bucket, const uint32_t tag, const Key *key)
-{
-    assert(bucket < buckets_.count());
+    assert(k.bucket < baseBuckets_);
     const auto slot = allocate();
     if (slot == noSlot)
         return noSlot;
+    if (linked_ >= recordsInBucket * bucketCount_ && bucketCount_ < buckets_.count())
+        split();
     auto &r = records_[slot];
     r = Record();
-    r.tag = tag;
+    r.tag = k.tag;
     r.sibling = noSlot;
     r.cluster = noCluster;
-    r.next = buckets_[bucket] ? buckets_[bucket] - 1 : (Record::lastFlag | bucket);
-    buckets_[bucket] = slot + 1;
+    push(bucketOf(k), slot);
     if (keys_)
         (*keys_)[slot] = key ? *key : Key();
     ++linked_;
@@ -68,6 +123,12 @@ ClusterFs::Index::bucketOfSlot(const SlotNo slot) const
     while (!(at & Record::lastFlag))
         at = records_[at].next;
     return at & ~Record::lastFlag;
+}
+
+ClusterFs::HashedKey
+ClusterFs::Index::hashedOf(const SlotNo slot) const
+{
+    return {bucketOfSlot(slot) % baseBuckets_, records_[slot].tag};
 }
 
 void
@@ -120,5 +181,5 @@ ClusterFs::Index::allocate()
 uint64_t
 ClusterFs::Index::bytesInUse() const
 {
-    return buckets_.count() * sizeof(uint32_t) + fresh_ * (sizeof(Record) + (keys_ ? sizeof(Key) : 0));
+    return bucketCount_ * sizeof(uint32_t) + fresh_ * (sizeof(Record) + (keys_ ? sizeof(Key) : 0));
 }

@@ -5,14 +5,18 @@
 #define SQUID_SRC_FS_CLUSTER_INDEX_INDEX_H
 
 #include "fs/cluster/base/Memory.h"
+#include "fs/cluster/index/HashedKey.h"
 #include "fs/cluster/index/Record.h"
 
 #include <memory>
 
 namespace ClusterFs {
 
-/// A chained hash table of fixed capacity in flat memory. A key is found by
-/// its bucket and a 32-bit tag: two keys that agree in both are taken for one,
+/// A chained hash table in flat memory that grows a bucket at a time, by linear hashing
+/// (Litwin, VLDB 1980): with each second record or so the next bucket is split by one more
+/// bit of its records' tags. Memory is taken as it is touched; no turn moves more than a bucket.
+///
+/// A key is found by its HashedKey: two keys that agree in that are taken for one,
 /// so that whoever reads the media must compare the whole key.
 ///
 /// The last record of a bucket points back at the bucket, so that a record can
@@ -20,32 +24,28 @@ namespace ClusterFs {
 class Index
 {
 public:
+    /// \param capacity records at most; less when the process may not have so much memory
     /// \param keepKeys whether to keep full keys for keyOf(), 16 bytes an object
-    Index(uint64_t capacity, uint64_t buckets, bool keepKeys);
+    /// \throws std::bad_alloc when there is no memory for a small one either
+    Index(uint64_t capacity, uint32_t baseBuckets, const HashSecret &secret, bool keepKeys);
 
-    static uint32_t TagOf(const Key &k) { return static_cast<uint32_t>(k.low()); }
-    uint32_t bucketOf(const Key &) const;
+    HashedKey hashOf(const Key &k) const { return hasher_(k); }
 
     /// \returns the slot of the key's record, or noSlot
-    SlotNo find(const Key &k) const { return find(bucketOf(k), TagOf(k)); }
-    SlotNo find(uint32_t bucket, uint32_t tag) const;
-
-    /// \returns the first record of a bucket, or noSlot
-    SlotNo firstOf(const uint32_t bucket) const { return buckets_[bucket] - 1; }
-    /// \returns the next record of the same bucket, or noSlot
-    SlotNo nextOf(const SlotNo s) const { return (records_[s].next & Record::lastFlag) ? noSlot : records_[s].next; }
+    SlotNo find(const Key &k) const { return find(hashOf(k)); }
+    SlotNo find(HashedKey) const;
 
     /// bring a bucket, and a moment later its first record, closer to the processor
-    void prefetchBucket(const uint32_t bucket) const { __builtin_prefetch(&buckets_[bucket]); }
-    void prefetchRecord(const uint32_t bucket) const {
-        if (const auto first = buckets_[bucket])
+    void prefetchBucket(const HashedKey k) const { __builtin_prefetch(&buckets_[bucketOf(k)]); }
+    void prefetchRecord(const HashedKey k) const {
+        if (const auto first = buckets_[bucketOf(k)])
             __builtin_prefetch(&records_[first - 1]);
     }
 
     /// Adds a zeroed record; does not look for an older one.
     /// \returns noSlot when the index is full
-    SlotNo insert(const Key &);
-    SlotNo insert(uint32_t bucket, uint32_t tag, const Key *);
+    SlotNo insert(const Key &k) { return insert(hashOf(k), &k); }
+    SlotNo insert(HashedKey, const Key *);
 
     /// Takes a record out of its bucket; the slot stays in use until release().
     void unlink(SlotNo);
@@ -56,8 +56,8 @@ public:
     Record &operator [](const SlotNo s) { return records_[s]; }
     const Record &operator [](const SlotNo s) const { return records_[s]; }
 
-    /// the number of the bucket that a linked record is in
-    uint32_t bucketOfSlot(SlotNo) const;
+    /// what a linked record was inserted with
+    HashedKey hashedOf(SlotNo) const;
 
     bool keepsKeys() const { return keys_ != nullptr; }
     /// the key of a linked record; nil key when it is not known
@@ -68,14 +68,24 @@ public:
     uint64_t capacity() const { return records_.count(); }
     bool full() const { return used() >= capacity(); }
     uint64_t slotsTouched() const { return fresh_; } ///< slots that were ever used
-    uint64_t bucketCount() const { return buckets_.count(); }
+    uint64_t bucketCount() const { return bucketCount_; }
     uint64_t bytesInUse() const; ///< memory of buckets and touched records
 
 private:
-    SlotNo allocate();
+    static constexpr uint32_t recordsInBucket = 2; ///< on the average, from which on buckets are split
 
-    Table<uint32_t> buckets_; ///< slot + 1 of the first record, 0 = empty
+    uint32_t bucketOf(HashedKey) const;
+    uint32_t bucketOfSlot(SlotNo) const;
+    SlotNo allocate();
+    void split();
+    void push(uint32_t bucket, SlotNo);
+
+    const KeyHasher hasher_;
+    const uint32_t baseBuckets_;
+    unsigned level_ = 0; ///< bits of the tag that choose a bucket; one more in buckets that were split
+    uint64_t bucketCount_;
     Table<Record> records_;
+    Table<uint32_t> buckets_; ///< slot + 1 of the first record, 0 = empty
     std::unique_ptr<Table<Key>> keys_;
     SlotNo free_ = noSlot; ///< released slots, linked by next
     uint64_t fresh_ = 0; ///< slots from here on were never used

@@ -138,7 +138,8 @@ struct Shared {
         geometry(superblock.geometry),
         uuid(superblock.uuid),
         sequence(superblock.lastSequence),
-        catalog(geometry, uint64_t(config.stagingMb) << 20, config.list)
+        logClusters(superblock.logClusters),
+        catalog(geometry, superblock.secret, uint64_t(config.stagingMb) << 20, config.list)
     {
     }
 
@@ -149,6 +150,8 @@ struct Shared {
     const Geometry geometry;
     const Uuid uuid;
     Sequence sequence; ///< the newest that was given to a cluster
+    uint32_t logClusters; ///< the first clusters, which belong to the index log
+    uint32_t logClustersWanted = 0; ///< how many of them it needs; the evictor claims them
     Catalog catalog;
     Counters counters;
     Health health;

@@ -4,9 +4,27 @@
 #include "fs/cluster/layout/Geometry.h"
 
 #include "fs/cluster/base/Memory.h"
-#include "fs/cluster/layout/Checkpoint.h"
 
 #include <algorithm>
+
+namespace ClusterFs {
+namespace {
+
+/// What index log and groups have together. Up to version 3 these were two regions for whole
+/// checkpoints, of chunks of 256 KB with records of 48 bytes; their room is what it was, so that
+/// clusters are where they were.
+uint64_t
+indexBytes(const uint64_t clusters, const uint64_t objects)
+{
+    constexpr uint64_t records = (256 * 1024 - 80) / 48;
+    const auto objectChunks = objects / records;
+    return 2 * (clusters / records + 1 + objectChunks + objectChunks / 16 + 3) * (256 * 1024);
+}
+
+constexpr uint64_t leastObjectBytes = 128; ///< of the device, with its line in the directory
+
+} // namespace
+} // namespace ClusterFs
 
 bool
 ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const uint32_t object, std::string &error)
@@ -29,19 +47,24 @@ ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const u
     objectBytes = object;
 
     // room for an eighth more objects than the mean size makes one expect
-    indexCapacity = std::max<uint64_t>(1024, device / object + device / object / 8);
-    indexCapacity = std::min<uint64_t>(indexCapacity, uint64_t(1) << 30);
-    bucketCount = std::max<uint64_t>(512, indexCapacity / 2);
+    objectsExpected = std::max<uint64_t>(1024, device / object + device / object / 8);
+    objectsExpected = std::min<uint64_t>(objectsExpected, uint64_t(1) << 30);
+    objectsMost = std::min<uint64_t>(std::max(objectsExpected, device / leastObjectBytes), uint64_t(1) << 30);
+    baseBuckets = static_cast<uint32_t>(std::max<uint64_t>(512, objectsExpected / 16));
 
-    checkpointBytes = Checkpoint::BytesNeeded(device / cluster, indexCapacity);
+    const auto together = indexBytes(device / cluster, objectsExpected);
+    groupsBytes = roundDown(together / 4, groupsChunkBytes);
     // each cluster can be announced and freed several times, a part of the
     // objects deleted, and each log write takes a block
-    journalBytes = roundUp(std::max<uint64_t>(1 << 20, device / cluster * 64 + indexCapacity * 2), 1 << 20);
+    journalBytes = roundUp(std::max<uint64_t>(1 << 20, device / cluster * 64 + objectsExpected * 2), 1 << 20);
 
     uint64_t at = 2 * superblockSpacing;
-    for (auto &start: checkpointStart) {
+    logStart = at;
+    logBlocks = static_cast<uint32_t>((together - 2 * groupsBytes) / indexBlockBytes);
+    at += together - 2 * groupsBytes;
+    for (auto &start: groupsStart) {
         start = at;
-        at += checkpointBytes;
+        at += groupsBytes;
     }
     for (auto &start: journalStart) {
         start = at;

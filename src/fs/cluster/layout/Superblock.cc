@@ -42,8 +42,34 @@ ClusterFs::Superblock::encode(char *buffer) const
     w.u8(clean ? 1 : 0);
     w.u64(lastSequence);
     w.u64(checkpoint);
+    for (const auto &position: {log.tail, log.head, checkpointStart}) {
+        w.u32(position.lap);
+        w.u32(position.block);
+    }
+    w.u32(log.blocks);
+    w.u32(log.blocksBefore);
+    w.u32(logClusters);
+    w.u32(removalBlocks);
+    w.u32(turn);
+    w.u32(turnCursor);
+    w.u64(groups);
+    w.u64(serial);
+    for (const auto word: secret)
+        w.u64(word);
     w.zeros(w.left() - 4);
     w.u32(crc32c(buffer, crcAt));
+}
+
+void
+ClusterFs::Superblock::startLog()
+{
+    log = LogExtent();
+    log.blocks = geometry.logBlocks;
+    checkpointStart = LogPosition();
+    logClusters = removalBlocks = turn = 0;
+    turnCursor = 0;
+    groups = serial = 0;
+    secret = HashSecret();
 }
 
 ClusterFs::Status
@@ -65,6 +91,20 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     clean = r.u8() == 1;
     lastSequence = r.u64();
     checkpoint = r.u64();
+    for (auto *const position: {&log.tail, &log.head, &checkpointStart}) {
+        position->lap = r.u32();
+        position->block = r.u32();
+    }
+    log.blocks = r.u32();
+    log.blocksBefore = r.u32();
+    logClusters = r.u32();
+    removalBlocks = r.u32();
+    turn = r.u32();
+    turnCursor = r.u32();
+    groups = r.u64();
+    serial = r.u64();
+    for (auto &word: secret)
+        word = r.u64();
 
     ByteReader tail(buffer + crcAt, 4);
     if (tail.u32() != crc32c(buffer, crcAt)) {
@@ -79,6 +119,15 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     std::string why;
     if (!geometry.plan(deviceBytes, clusterBytes, objectBytes, why)) {
         error = "impossible geometry in the superblock: " + why;
+        return Status::corrupt;
+    }
+    if (version < indexLogVersion) {
+        startLog();
+        return Status::ok;
+    }
+    const bool fits = logClusters < geometry.clusterCount && log.blocks <= geometry.logBlocksWith(logClusters) && log.sane();
+    if (!fits || turnCursor > geometry.clusterCount || removalBlocks * uint64_t(2) > log.used()) {
+        error = "impossible index log in the superblock";
         return Status::corrupt;
     }
     return Status::ok;

@@ -5,7 +5,9 @@
 #define SQUID_SRC_FS_CLUSTER_LAYOUT_SUPERBLOCK_H
 
 #include "fs/cluster/base/Types.h"
+#include "fs/cluster/index/HashedKey.h"
 #include "fs/cluster/layout/Geometry.h"
+#include "fs/cluster/layout/LogPosition.h"
 
 #include <array>
 #include <string>
@@ -18,8 +20,9 @@ using Uuid = std::array<uint8_t, 16>;
 std::string uuidText(const Uuid &);
 
 /// bumped with each change of what is on the media; docs/format.md has the history
-constexpr uint32_t formatVersion = 3;
+constexpr uint32_t formatVersion = 4;
 constexpr uint32_t oldestVersion = 1; ///< that can be read, and becomes formatVersion with the first write
+constexpr uint32_t indexLogVersion = 4; ///< from which on there is an index log; of older stores, all clusters are scanned
 
 /// One copy of the superblock. Two copies are written in turn; the one with
 /// the higher update number that is whole is the valid one.
@@ -32,7 +35,19 @@ struct Superblock {
     uint64_t update = 0; ///< counts superblock writes
     bool clean = false; ///< stopped in order, nothing written since
     Sequence lastSequence = 0; ///< no cluster has a higher one at the time of writing
-    uint64_t checkpoint = 0; ///< number of the newest checkpoint, 0 = none; its region is number % 2
+    uint64_t checkpoint = 0; ///< number of the newest checkpoint, 0 = none; its journal is in region number % 2
+    LogExtent log; ///< of the index log
+    uint32_t logClusters = 0; ///< the first clusters, which belong to the index log
+    uint64_t serial = 0; ///< of the newest checkpoint, see IndexBlock
+    LogPosition checkpointStart; ///< where in the log the newest checkpoint begins
+    uint32_t removalBlocks = 0; ///< of the newest checkpoint, at its beginning and again at its end
+    uint32_t turn = 0; ///< counts how often the log has gone through all clusters
+    ClusterNo turnCursor = 0; ///< where it goes on with the next checkpoint
+    uint64_t groups = 0; ///< generation of what is known of groups, 0 = nothing
+    HashSecret secret{};
+
+    /// makes the index log an empty one, for a geometry that is planned
+    void startLog();
 
     /// \param buffer superblockBytes long
     void encode(char *buffer) const;

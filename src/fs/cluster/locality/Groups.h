@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_LOCALITY_GROUPS_H
 #define SQUID_SRC_FS_CLUSTER_LOCALITY_GROUPS_H
 
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/SavedGroups.h"
 #include "fs/cluster/locality/Guests.h"
 #include "fs/cluster/locality/Memberships.h"
 #include "fs/cluster/locality/Pool.h"
@@ -127,11 +127,11 @@ public:
     /* for the next run */
 
     /// \see Tracker::save()
-    Checkpoint::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, size_t bytes,
-                           std::vector<Checkpoint::GroupRecord> &) const;
+    SavedGroups::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, size_t bytes,
+                           std::vector<SavedGroups::GroupRecord> &) const;
 
     /// \see Tracker::restore()
-    bool restore(const Checkpoint::GroupRecord &);
+    bool restore(const SavedGroups::GroupRecord &);
 
     /// \returns what this class knows
     TrackerStats report() const;
@@ -155,9 +155,9 @@ private:
     void forgetObject(uint32_t object);
     void forgetGroup(uint32_t group);
 
-    Checkpoint::GroupRecord recordOf(uint32_t group, const std::function<bool(const Key &)> &kept) const;
+    SavedGroups::GroupRecord recordOf(uint32_t group, const std::function<bool(const Key &)> &kept) const;
     uint32_t restored(const Key &);
-    void restore(uint32_t group, const Checkpoint::MemberRecord &);
+    void restore(uint32_t group, const SavedGroups::MemberRecord &);
     Found scan(uint32_t object, uint32_t group);
     uint32_t join(uint32_t object, uint32_t group, Evidence, uint16_t mark);
     uint64_t &learned(Evidence);

@@ -13,16 +13,16 @@ constexpr unsigned looksAtOnce = 4096;
 
 } // namespace
 
-ClusterFs::Checkpoint::Saved
+ClusterFs::SavedGroups::Saved
 ClusterFs::Groups::save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
-                        std::vector<Checkpoint::GroupRecord> &out) const
+                        std::vector<SavedGroups::GroupRecord> &out) const
 {
     size_t used = 0;
     for (const auto &record: out)
         used += record.bytes();
     for (unsigned looked = 0; at < groups_.touched(); ++at) {
         if (looked >= looksAtOnce)
-            return Checkpoint::Saved::some;
+            return SavedGroups::Saved::some;
         looked += 1 + groups_[at + 1].members;
         auto record = recordOf(at + 1, kept);
         looked += static_cast<unsigned>(record.members.size()); // guests have been looked at, too
@@ -30,16 +30,16 @@ ClusterFs::Groups::save(uint32_t &at, const std::function<bool(const Key &)> &ke
             continue;
         used += record.bytes();
         if (used > bytes)
-            return Checkpoint::Saved::full;
+            return SavedGroups::Saved::full;
         out.push_back(std::move(record));
     }
-    return Checkpoint::Saved::all;
+    return SavedGroups::Saved::all;
 }
 
-ClusterFs::Checkpoint::GroupRecord
+ClusterFs::SavedGroups::GroupRecord
 ClusterFs::Groups::recordOf(const uint32_t number, const std::function<bool(const Key &)> &kept) const
 {
-    Checkpoint::GroupRecord record;
+    SavedGroups::GroupRecord record;
     const auto &group = groups_[number];
     if (!group.used)
         return record;
@@ -54,7 +54,7 @@ ClusterFs::Groups::recordOf(const uint32_t number, const std::function<bool(cons
         const auto &member = memberships_[m];
         if (!alive(m) || !kept(keyOf(member.object)))
             continue;
-        Checkpoint::MemberRecord saved;
+        SavedGroups::MemberRecord saved;
         saved.key = keyOf(member.object);
         saved.weight = member.until == forever ? saved.forever : static_cast<uint8_t>(std::min(member.until - group.faded, weightAtMost));
         saved.evidence = static_cast<uint8_t>(member.evidence);
@@ -67,7 +67,7 @@ ClusterFs::Groups::recordOf(const uint32_t number, const std::function<bool(cons
         const auto object = guestOf(guests_[g]);
         if (!object || !expected(group.visit, guests_[g].visit) || !kept(keyOf(object)))
             continue;
-        Checkpoint::MemberRecord saved;
+        SavedGroups::MemberRecord saved;
         saved.key = keyOf(object);
         saved.guest = true;
         record.members.push_back(saved);
@@ -76,7 +76,7 @@ ClusterFs::Groups::recordOf(const uint32_t number, const std::function<bool(cons
 }
 
 bool
-ClusterFs::Groups::restore(const Checkpoint::GroupRecord &record)
+ClusterFs::Groups::restore(const SavedGroups::GroupRecord &record)
 {
     if (record.kind > static_cast<uint8_t>(GroupKind::chosen))
         return true; // of another program
@@ -111,7 +111,7 @@ ClusterFs::Groups::restored(const Key &key)
 }
 
 void
-ClusterFs::Groups::restore(const uint32_t group, const Checkpoint::MemberRecord &saved)
+ClusterFs::Groups::restore(const uint32_t group, const SavedGroups::MemberRecord &saved)
 {
     const auto before = groups_[group].visit > 0; // fetched in a visit before the first one of this run
     if (saved.guest) {

@@ -85,13 +85,13 @@ public:
     /// \param at where to go on, 0 = at the beginning
     /// \param kept whether an object is still there
     /// \param bytes that all the records may have
-    Checkpoint::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
-                           std::vector<Checkpoint::GroupRecord> &out) const { return groups_.save(at, kept, bytes, out); }
+    SavedGroups::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
+                           std::vector<SavedGroups::GroupRecord> &out) const { return groups_.save(at, kept, bytes, out); }
 
     /// Takes back what an earlier run has saved. What was learned since counts more, and
     /// nothing is forgotten for it.
     /// \returns false when there is no room for any more
-    bool restore(const Checkpoint::GroupRecord &record) { return groups_.restore(record); }
+    bool restore(const SavedGroups::GroupRecord &record) { return groups_.restore(record); }
 
     TrackerStats stats() const;
 

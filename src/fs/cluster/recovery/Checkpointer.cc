@@ -6,12 +6,17 @@
 #include "fs/cluster/recovery/SuperblockFile.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace ClusterFs {
 namespace {
 constexpr uint64_t superblockMicros = 60000000; ///< for its write and the flush after it
 constexpr double journalShare = 0.5; ///< of the journal that may be used before a checkpoint is due
 constexpr uint64_t retryMicros = 10000000; ///< between tries when they fail
+constexpr uint64_t turnMicros = 500; ///< how long poll() may keep requests waiting
+constexpr uint32_t blocksInPiece = 64;
+constexpr unsigned looksAtOnce = 1024; ///< clusters, or objects, in a step
+constexpr uint32_t logShare = 3; ///< the log is to hold that many times what there is to say
 } // namespace
 } // namespace ClusterFs
 
@@ -19,9 +24,18 @@ ClusterFs::Checkpointer::Checkpointer(Shared &shared, Journal &journal, const Su
     shared_(shared),
     journal_(journal),
     superblock_(superblock),
-    buffer_(std::make_shared<Buffer>(checkpointChunkBytes)),
+    log_(shared.geometry, superblock),
+    buffer_(std::make_shared<Buffer>(std::max(blocksInPiece * indexBlockBytes, groupsChunkBytes))),
+    serial_(superblock.serial),
+    previous_(superblock.serial),
     tried_(shared.clock.micros())
 {
+}
+
+size_t
+ClusterFs::Checkpointer::objectBytes() const
+{
+    return IndexObject::encodedBytes + (shared_.catalog.index.keepsKeys() ? sizeof(Key) : 0);
 }
 
 void
@@ -29,19 +43,44 @@ ClusterFs::Checkpointer::poll()
 {
     if (busy_ || held_ || !shared_.recovered || shared_.health.level != Health::Level::good)
         return;
-    if (step_ != Step::idle) {
-        next();
+    if (step_ == Step::idle && !due())
         return;
-    }
+    const auto until = shared_.clock.micros() + turnMicros;
+    do {
+        next();
+    } while (!busy_ && step_ != Step::idle && shared_.clock.micros() < until);
+}
+
+/// \returns whether one has begun
+bool
+ClusterFs::Checkpointer::due()
+{
     const auto since = shared_.clock.micros() - tried_;
-    const bool time = since >= uint64_t(shared_.config.checkpoint) * 1000000;
+    const bool time = since >= uint64_t(shared_.config.checkpoint) * 1000000 && shared_.catalog.changes.any();
     const bool space = journal_.used() >= journalShare && (!lastFailed_ || since >= retryMicros);
     waiting_ = requested_ || time || space;
     // An object may be deleted while its cluster is being written. The journal
     // before this checkpoint says so, but only that of later ones is sure to
     // be read: begin when nothing is being written.
-    if (waiting_ && !shared_.catalog.clusters.inState(ClusterState::writing))
-        begin();
+    if (!waiting_ || shared_.catalog.clusters.inState(ClusterState::writing))
+        return false;
+    begin();
+    return true;
+}
+
+/// The log must hold all there is to say, twice, and what changes in one turn of it.
+void
+ClusterFs::Checkpointer::askForRoom()
+{
+    const auto &catalog = shared_.catalog;
+    const auto &g = shared_.geometry;
+    const auto inUse = catalog.clusters.inState(ClusterState::packed) + catalog.clusters.inState(ClusterState::part);
+    const auto bytes = catalog.index.linked() * objectBytes() + uint64_t(inUse) * 2 * IndexSection::encodedBytes;
+    const auto wanted = logShare * (bytes / (IndexBlock::capacity() * 9 / 10) + 8);
+    if (wanted <= g.logBlocks)
+        return;
+    const auto clusters = (wanted - g.logBlocks) / (g.clusterBytes / indexBlockBytes) + 1;
+    shared_.logClustersWanted = std::max(shared_.logClustersWanted, static_cast<uint32_t>(std::min<uint64_t>(clusters, g.clusterCount / 2)));
 }
 
 void
@@ -50,19 +89,27 @@ ClusterFs::Checkpointer::begin()
     requested_ = waiting_ = false;
     tried_ = shared_.clock.micros();
     number_ = superblock_.checkpoint + 1;
+    ++serial_;
     from_ = shared_.sequence + 1;
     forgotten_ = shared_.forgotten;
     shared_.leftBehind.checkpointBegins();
-    chunk_ = 0;
+    shared_.catalog.changes.begin();
+    anew_ = shared_.catalog.changes.collectsAll();
+    askForRoom();
+    log_.begin(shared_.logClusters, anew_);
+    removals_.clear();
+    removalBlocks_ = room_ = filled_ = written_ = removalNumber_ = 0;
+    part_ = IndexBlock::Part::removals;
+    turnBegan_ = log_.turn();
+    cursorBegan_ = log_.cursor();
+    open_ = false;
     nextCluster_ = 0;
-    nextBucket_ = 0;
-    nextStage_ = 0;
-    nextGroup_ = 0;
+    nextItem_ = 0;
+    section_ = noCluster;
+    nextGroup_ = groupsChunk_ = 0;
     groups_.clear();
-    written_ = 0;
     journal_.follow(number_);
-    step_ = Step::clusters;
-    next();
+    step_ = Step::changedClusters;
 }
 
 void
@@ -71,20 +118,38 @@ ClusterFs::Checkpointer::next()
     switch (step_) {
     case Step::idle:
         return;
-    case Step::clusters:
-        writeClusters();
+    case Step::changedClusters:
+        addChangedClusters();
         return;
-    case Step::objects:
-        writeObjects();
+    case Step::goneObjects:
+        addGoneObjects();
         return;
-    case Step::carried:
-        writeCarried();
+    case Step::removals:
+        addRemovals(false);
         return;
-    case Step::end:
-        writeEnd();
+    case Step::sections:
+        addSections();
+        return;
+    case Step::updates:
+        addUpdates();
+        return;
+    case Step::uses:
+        addUses();
+        return;
+    case Step::turn:
+        addTurn();
+        return;
+    case Step::removalsAgain:
+        addRemovals(true);
+        return;
+    case Step::endOfLog:
+        step_ = Step::groups;
+        bytesSince_ += uint64_t(written_) * indexBlockBytes;
+        if (filled_)
+            writePiece();
         return;
     case Step::groups:
-        writeGroups();
+        addGroups();
         return;
     case Step::flush:
         step_ = Step::superblock;
@@ -103,186 +168,412 @@ ClusterFs::Checkpointer::next()
     }
 }
 
-ClusterFs::Checkpoint::Chunk
-ClusterFs::Checkpointer::newChunk(const Checkpoint::Kind kind) const
-{
-    Checkpoint::Chunk chunk;
-    chunk.checkpoint = number_;
-    chunk.index = chunk_;
-    chunk.kind = kind;
-    chunk.keys = shared_.catalog.index.keepsKeys();
-    chunk.from = from_;
-    return chunk;
-}
+/* blocks */
 
-void
-ClusterFs::Checkpointer::writeClusters()
-{
-    auto chunk = newChunk(Checkpoint::clusters);
-    const auto &clusters = shared_.catalog.clusters;
-    while (nextCluster_ < clusters.count() && chunk.clusterRecords.size() < Checkpoint::ClustersInChunk()) {
-        const auto n = nextCluster_++;
-        const auto &c = clusters[n];
-        if (c.state == ClusterState::free || c.state == ClusterState::unknown || c.state == ClusterState::draining)
-            continue;
-        Checkpoint::ClusterRecord record;
-        record.number = n;
-        // Those written since the start count as about to be written: the next
-        // start reads them, since neither the journal nor our objects name what
-        // they hold. Of such, the sequence is what their contents must exceed.
-        const bool isNew = c.sequence >= from_ && c.state != ClusterState::bad && c.state != ClusterState::announced;
-        record.state = static_cast<uint8_t>(isNew ? ClusterState::announced : c.state);
-        record.sequence = isNew || c.state == ClusterState::writing ? c.sequence - 1 : c.sequence;
-        record.end = c.end;
-        record.nextPart = c.nextPart;
-        record.total = c.total;
-        record.headBytes = c.headBytes;
-        record.written = c.written;
-        record.heat = c.heat;
-        chunk.clusterRecords.push_back(record);
-    }
-    if (nextCluster_ >= clusters.count())
-        step_ = Step::objects;
-    if (chunk.clusterRecords.empty())
-        next();
-    else
-        write(chunk);
-}
-
-void
-ClusterFs::Checkpointer::addObject(Checkpoint::Chunk &chunk, const uint32_t bucket, const SlotNo slot, const Record &where)
-{
-    const auto &index = shared_.catalog.index;
-    if (shared_.catalog.clusters[where.cluster].sequence >= from_)
-        return; // the journal leads to it
-    const auto &r = index[slot];
-    Checkpoint::ObjectRecord record;
-    record.bucket = bucket;
-    record.tag = r.tag;
-    record.cluster = where.cluster;
-    record.place = where.place;
-    record.size = r.size;
-    record.timestamp = r.timestamp;
-    record.packed = r.packed();
-    if (chunk.keys)
-        record.key = index.keyOf(slot);
-    chunk.objectRecords.push_back(record);
-    ++written_;
-}
-
-/// In the order of buckets: the start that reads them back then fills the index
-/// from one end to the other instead of jumping through memory.
-void
-ClusterFs::Checkpointer::writeObjects()
-{
-    constexpr uint32_t ahead = 16;
-    auto chunk = newChunk(Checkpoint::objects);
-    const auto &index = shared_.catalog.index;
-    const auto most = Checkpoint::ObjectsInChunk(chunk.keys);
-    // a step looks at a bounded number of buckets, so that it stays short
-    for (size_t looked = 0; nextBucket_ < index.bucketCount() && looked < 4 * most; ++looked, ++nextBucket_) {
-        const auto bucket = static_cast<uint32_t>(nextBucket_);
-        if (nextBucket_ + ahead < index.bucketCount())
-            index.prefetchRecord(bucket + ahead);
-        const auto before = chunk.objectRecords.size();
-        if (!addBucket(chunk, bucket, most) && before) {
-            written_ -= chunk.objectRecords.size() - before;
-            chunk.objectRecords.resize(before); // the whole bucket in the next chunk
-            break;
-        }
-    }
-    if (nextBucket_ >= index.bucketCount())
-        step_ = Step::carried;
-    if (!chunk.objectRecords.empty())
-        write(chunk);
-    else if (step_ == Step::carried)
-        next();
-}
-
-/// \returns false when not all fit. A bucket that is larger than a chunk (someone
-/// has sought keys for that) loses the rest, which a crash makes misses of.
+/// \returns whether so many bytes can go into the open block; else the step has to wait
 bool
-ClusterFs::Checkpointer::addBucket(Checkpoint::Chunk &chunk, const uint32_t bucket, const size_t most)
+ClusterFs::Checkpointer::makeRoom(const size_t bytes)
 {
-    const auto &index = shared_.catalog.index;
-    for (auto slot = index.firstOf(bucket); slot != noSlot; slot = index.nextOf(slot)) {
-        if (chunk.objectRecords.size() >= most)
-            return false;
-        const auto &r = index[slot];
-        if (!r.staged())
-            addObject(chunk, bucket, slot, r);
+    if (open_ && blockBytes_ + bytes > IndexBlock::capacity())
+        closeBlock();
+    if (!busy_ && !open_)
+        openBlock();
+    return open_;
+}
+
+void
+ClusterFs::Checkpointer::openBlock()
+{
+    if (filled_ == room_) {
+        filled_ = 0;
+        room_ = std::min(blocksInPiece, log_.contiguous());
+        if (!room_) {
+            failed(Status::full);
+            return;
+        }
+        pieceAt_ = shared_.geometry.logOffset(log_.next().block);
+    }
+    block_ = IndexBlock();
+    block_.serial = serial_;
+    block_.previous = previous_;
+    block_.part = part_;
+    block_.keys = shared_.catalog.index.keepsKeys();
+    block_.number = part_ == IndexBlock::Part::contents ? 0 : removalNumber_++;
+    block_.removalBlocks = removalBlocks_;
+    block_.turn = turnBegan_;
+    block_.turnCursor = cursorBegan_;
+    blockBytes_ = 0;
+    open_ = true;
+}
+
+void
+ClusterFs::Checkpointer::closeBlock()
+{
+    block_.position = log_.next();
+    block_.encode(buffer_->data() + size_t(filled_) * indexBlockBytes, shared_.uuid);
+    log_.take();
+    ++filled_;
+    ++written_;
+    open_ = false;
+    if (filled_ == room_)
+        writePiece();
+}
+
+void
+ClusterFs::Checkpointer::writePiece()
+{
+    const auto size = filled_ * indexBlockBytes;
+    filled_ = room_ = 0;
+    submit(IoOp::write, pieceAt_, size);
+}
+
+/// ends a part of the checkpoint
+void
+ClusterFs::Checkpointer::closePart(const IndexBlock::Part following)
+{
+    if (open_)
+        closeBlock();
+    part_ = following;
+    removalNumber_ = 0;
+    nextItem_ = 0;
+    nextCluster_ = 0;
+}
+
+/* removals: what older checkpoints must not be believed any more */
+
+void
+ClusterFs::Checkpointer::addRemoval(const IndexRemoval &removal)
+{
+    if (removals_.size() < removalsMost) {
+        removals_.push_back(removal);
+        return;
+    }
+    // it would hardly be more to write everything, and then nothing older counts
+    shared_.catalog.changes.failed();
+    shared_.catalog.changes.all();
+    log_.failed(false);
+    begin();
+}
+
+/// Those that are about to be written are named each time: of them, the next start reads the
+/// directories, since neither the journal nor our sections name what they hold.
+void
+ClusterFs::Checkpointer::addChangedClusters()
+{
+    auto &catalog = shared_.catalog;
+    unsigned looks = looksAtOnce;
+    while (looks) {
+        ClusterNo n = noCluster;
+        if (!anew_)
+            n = catalog.changes.next(nextCluster_, looks);
+        else if (--looks, nextCluster_ < catalog.clusters.count())
+            n = nextCluster_++;
+        if (n == noCluster)
+            break;
+        const auto &c = catalog.clusters[n];
+        const bool written = (c.state == ClusterState::writing || c.state == ClusterState::packed || c.state == ClusterState::part) && c.sequence >= from_;
+        IndexRemoval removal;
+        removal.cluster = n;
+        if (c.state == ClusterState::announced || written) {
+            removal.kind = IndexRemoval::Kind::announced;
+            removal.after = written ? c.sequence - 1 : c.sequence;
+            if (!written)
+                catalog.changes.again(n);
+        } else if (anew_) {
+            continue; // nothing older counts
+        }
+        addRemoval(removal);
+    }
+    if (nextCluster_ >= catalog.clusters.count())
+        step_ = Step::goneObjects;
+}
+
+void
+ClusterFs::Checkpointer::addGoneObjects()
+{
+    const auto &changes = shared_.catalog.changes;
+    const auto &gone = changes.collectedGone();
+    for (unsigned looks = looksAtOnce; looks && !anew_ && nextItem_ < gone.size(); --looks, ++nextItem_) {
+        const auto &g = gone[nextItem_];
+        if (changes.collects(g.cluster))
+            continue; // what it holds is named anew
+        IndexRemoval removal;
+        removal.kind = IndexRemoval::Kind::object;
+        removal.cluster = g.cluster;
+        removal.offset = g.offset;
+        addRemoval(removal);
+        if (step_ != Step::goneObjects)
+            return; // all anew
+    }
+    if (!anew_ && nextItem_ < gone.size())
+        return;
+    removalBlocks_ = 1;
+    size_t bytes = 0;
+    for (const auto &removal: removals_) {
+        if (bytes + removal.encodedBytes() > IndexBlock::capacity()) {
+            ++removalBlocks_;
+            bytes = 0;
+        }
+        bytes += removal.encodedBytes();
+    }
+    nextItem_ = 0;
+    step_ = Step::removals;
+}
+
+void
+ClusterFs::Checkpointer::addRemovals(const bool again)
+{
+    for (unsigned looks = looksAtOnce; looks && nextItem_ < removals_.size(); --looks) {
+        if (!makeRoom(removals_[nextItem_].encodedBytes()))
+            return;
+        block_.removals.push_back(removals_[nextItem_]);
+        blockBytes_ += removals_[nextItem_++].encodedBytes();
+    }
+    if (nextItem_ < removals_.size() || (removals_.empty() && !makeRoom(0)))
+        return;
+    closePart(IndexBlock::Part::contents);
+    step_ = again ? Step::endOfLog : Step::sections;
+}
+
+/* contents */
+
+/// begins to name a cluster and what it holds. \returns false when it has to wait
+bool
+ClusterFs::Checkpointer::openSection(const ClusterNo n)
+{
+    const auto &c = shared_.catalog.clusters[n];
+    const bool named = c.state == ClusterState::packed || c.state == ClusterState::part || c.state == ClusterState::bad;
+    if (!named || (c.state != ClusterState::bad && c.sequence >= from_))
+        return true; // nothing is known of free ones; the journal leads to new ones
+    if (!makeRoom(IndexSection::encodedBytes + objectBytes()))
+        return false;
+    IndexSection s;
+    s.cluster = n;
+    s.state = static_cast<uint8_t>(c.state);
+    s.whole = true;
+    s.sequence = c.sequence;
+    s.end = c.end;
+    s.nextPart = c.nextPart;
+    s.total = c.total;
+    s.headBytes = c.headBytes;
+    s.written = c.written;
+    s.heat = c.heat;
+    block_.sections.push_back(s);
+    blockBytes_ += IndexSection::encodedBytes;
+    if (c.state == ClusterState::packed && section_ != n) {
+        section_ = n;
+        sectionSequence_ = c.sequence;
+        sectionSlot_ = c.first;
+        sectionCarried_ = false;
     }
     return true;
 }
 
-/// Objects that are being carried still are where they came from. They come
-/// last: one that moves into staging behind our back in writeObjects() must
-/// not be missed, while naming one twice does no harm.
-void
-ClusterFs::Checkpointer::writeCarried()
-{
-    auto chunk = newChunk(Checkpoint::objects);
-    const auto &staging = shared_.catalog.staging;
-    const auto most = Checkpoint::ObjectsInChunk(chunk.keys);
-    for (; nextStage_ < staging.slotsTouched() && chunk.objectRecords.size() < most; ++nextStage_) {
-        const auto &staged = staging[nextStage_];
-        if (staged.state == StageState::free || staged.origin == noCluster || staged.record == noSlot)
-            continue;
-        Record where = shared_.catalog.index[staged.record];
-        where.cluster = staged.origin;
-        where.setPlace(staged.originOffset, staged.heat);
-        addObject(chunk, shared_.catalog.index.bucketOfSlot(staged.record), staged.record, where);
-    }
-    if (nextStage_ >= staging.slotsTouched())
-        step_ = Step::end;
-    if (!chunk.objectRecords.empty())
-        write(chunk);
-    else
-        next(); // an empty chunk means that there are no more
-}
-
-void
-ClusterFs::Checkpointer::writeEnd()
-{
-    auto chunk = newChunk(Checkpoint::end);
-    chunk.total = written_;
-    step_ = Step::groups;
-    write(chunk);
-}
-
-/// What does not fit is not known to the next run, which learns it again.
-void
-ClusterFs::Checkpointer::writeGroups()
-{
-    const auto saved = hasRoom() && saveGroups ? saveGroups(nextGroup_, groups_) : Checkpoint::Saved::all;
-    if (saved == Checkpoint::Saved::some)
-        return; // in the next turn
-    if (saved == Checkpoint::Saved::all)
-        step_ = Step::flush;
-    if (groups_.empty()) {
-        next();
-        return;
-    }
-    auto chunk = newChunk(Checkpoint::groups);
-    chunk.groupRecords.swap(groups_);
-    write(chunk);
-}
-
+/// adds an object to the section that is open. \returns false when it has to wait
 bool
-ClusterFs::Checkpointer::hasRoom() const
+ClusterFs::Checkpointer::addObject(const SlotNo slot, const Record &where)
 {
-    return (uint64_t(chunk_) + 1) * checkpointChunkBytes <= shared_.geometry.checkpointBytes;
+    if (!makeRoom(objectBytes()))
+        return false;
+    if ((block_.sections.empty() || block_.sections.back().cluster != section_) && !openSection(section_))
+        return false;
+    const auto &index = shared_.catalog.index;
+    const auto &r = index[slot];
+    IndexObject o;
+    o.hashed = index.hashedOf(slot);
+    o.place = where.place;
+    o.size = r.size;
+    o.timestamp = r.timestamp;
+    o.packed = r.packed();
+    if (index.keepsKeys())
+        o.key = index.keyOf(slot);
+    block_.sections.back().objects.push_back(o);
+    blockBytes_ += objectBytes();
+    return true;
+}
+
+/// Objects that are being carried still are where they came from. They come last: one that moves
+/// into staging behind our back must not be missed, while naming one twice does no harm.
+/// \returns whether the section is complete
+bool
+ClusterFs::Checkpointer::continueSection()
+{
+    const auto &catalog = shared_.catalog;
+    const auto &c = catalog.clusters[section_];
+    if (c.state != ClusterState::packed || c.sequence != sectionSequence_) {
+        section_ = noCluster; // forgotten meanwhile: the journal says so
+        return true;
+    }
+    unsigned looks = looksAtOnce;
+    for (; !sectionCarried_ && sectionSlot_ != noSlot; sectionSlot_ = catalog.index[sectionSlot_].sibling) {
+        if (!looks--)
+            return false;
+        const auto &r = catalog.index[sectionSlot_];
+        if (r.cluster != section_) {
+            section_ = noCluster; // it is being emptied: the journal says that, too
+            return true;
+        }
+        if (!r.dead() && !addObject(sectionSlot_, r))
+            return false;
+    }
+    if (!sectionCarried_) {
+        sectionCarried_ = true;
+        sectionSlot_ = 0; // a staging slot from now on
+    }
+    const auto &staging = catalog.staging;
+    for (; c.carried && sectionSlot_ < staging.slotsTouched(); ++sectionSlot_) {
+        const auto &staged = staging[sectionSlot_];
+        if (staged.state == StageState::free || staged.origin != section_ || staged.record == noSlot)
+            continue;
+        Record where = Record();
+        where.setPlace(staged.originOffset, staged.heat);
+        if (!addObject(staged.record, where))
+            return false;
+    }
+    section_ = noCluster;
+    return true;
 }
 
 void
-ClusterFs::Checkpointer::write(const Checkpoint::Chunk &chunk)
+ClusterFs::Checkpointer::addSections()
 {
-    if (!hasRoom()) {
-        failed(Status::full); // the region is sized for any index, so this is a bug
-        return;
+    auto &catalog = shared_.catalog;
+    for (unsigned looks = looksAtOnce; looks;) {
+        if (section_ != noCluster && !continueSection())
+            return;
+        const auto at = nextCluster_;
+        ClusterNo n = noCluster;
+        if (!anew_)
+            n = catalog.changes.next(nextCluster_, looks);
+        else if (--looks, nextCluster_ < catalog.clusters.count())
+            n = nextCluster_++;
+        if (n == noCluster)
+            break;
+        if (!openSection(n)) {
+            nextCluster_ = at;
+            return;
+        }
     }
-    Checkpoint::Encode(buffer_->data(), chunk, shared_.uuid);
-    submit(IoOp::write, shared_.geometry.chunkOffset(number_, chunk_++), checkpointChunkBytes);
+    if (section_ != noCluster || nextCluster_ < catalog.clusters.count())
+        return;
+    nextItem_ = 0;
+    step_ = Step::updates;
+}
+
+/// Objects with other times, alone: newer pieces of a cluster overrule older ones.
+void
+ClusterFs::Checkpointer::addUpdates()
+{
+    const auto &catalog = shared_.catalog;
+    const auto &updates = catalog.changes.collectedUpdates();
+    for (unsigned looks = looksAtOnce; looks && !anew_ && nextItem_ < updates.size(); --looks, ++nextItem_) {
+        const auto slot = catalog.index.find(updates[nextItem_]);
+        if (slot == noSlot || catalog.index[slot].staged())
+            continue;
+        const auto &r = catalog.index[slot];
+        const auto &c = catalog.clusters[r.cluster];
+        if (catalog.changes.collects(r.cluster) || c.sequence >= from_ || c.state != ClusterState::packed)
+            continue;
+        if (!makeRoom(IndexSection::encodedBytes + objectBytes()))
+            return;
+        const auto before = block_.sections.size();
+        section_ = r.cluster;
+        openSection(r.cluster);
+        assert(block_.sections.size() == before + 1);
+        (void)before; // only asserted on
+        block_.sections.back().whole = false;
+        addObject(slot, r);
+        section_ = noCluster;
+    }
+    if (!anew_ && nextItem_ < updates.size())
+        return;
+    nextItem_ = 0;
+    step_ = Step::uses;
+}
+
+void
+ClusterFs::Checkpointer::addUses()
+{
+    const auto &catalog = shared_.catalog;
+    const auto &uses = catalog.changes.collectedUses();
+    for (unsigned looks = looksAtOnce; looks && !anew_ && nextItem_ < uses.size(); --looks, ++nextItem_) {
+        const auto slot = catalog.index.find(uses[nextItem_]);
+        if (slot == noSlot || catalog.index[slot].staged())
+            continue;
+        const auto &r = catalog.index[slot];
+        if (catalog.changes.collects(r.cluster) || catalog.clusters[r.cluster].sequence >= from_)
+            continue;
+        if (!makeRoom(IndexUse::encodedBytes))
+            return;
+        block_.uses.push_back({r.cluster, r.place});
+        blockBytes_ += IndexUse::encodedBytes;
+    }
+    if (!anew_ && nextItem_ < uses.size())
+        return;
+    step_ = Step::turn;
+    // the longer the log has become, the sooner its tail must follow
+    const auto used = uint64_t(log_.used()) + written_;
+    const uint32_t share = 2 * used <= log_.blocks() ? 1 : 4 * used <= 3 * uint64_t(log_.blocks()) ? 2 : 4;
+    credit_ = written_ + share * (written_ + removalBlocks_ + 1);
+    turnEnd_ = nextCluster_ = log_.cursor();
+    turnDone_ = anew_ || brief_;
+}
+
+/// Names clusters of which nothing has changed, one after the other, so that what older
+/// checkpoints said of them may be written over.
+void
+ClusterFs::Checkpointer::addTurn()
+{
+    const auto &catalog = shared_.catalog;
+    const auto count = catalog.clusters.count();
+    bool over = false;
+    for (unsigned looks = looksAtOnce; looks; --looks) {
+        if (section_ != noCluster && !continueSection())
+            return;
+        over = turnDone_ || written_ >= credit_;
+        if (over)
+            break;
+        if (!catalog.changes.collects(nextCluster_) && !openSection(nextCluster_))
+            return;
+        if (++nextCluster_ == count) {
+            log_.nextTurn();
+            nextCluster_ = 0;
+        }
+        turnDone_ = nextCluster_ == turnEnd_;
+    }
+    if (!over)
+        return;
+    if (anew_)
+        log_.nextTurn();
+    else
+        log_.refreshed(nextCluster_);
+    closePart(IndexBlock::Part::removalsAgain);
+    step_ = Step::removalsAgain;
+}
+
+/* what was learned, and the end */
+
+/// Groups are written whole, and so only now and then. What does not fit is not known to the
+/// next run, which learns it again.
+void
+ClusterFs::Checkpointer::addGroups()
+{
+    constexpr uint64_t rarely = 4; // times their bytes are written to the log before they are
+    const bool fits = (uint64_t(groupsChunk_) + 1) * groupsChunkBytes <= shared_.geometry.groupsBytes;
+    const bool wanted = saveGroups && (groupsChunk_ || brief_ || bytesSince_ >= rarely * groupsBytes_);
+    const auto saved = fits && wanted ? saveGroups(nextGroup_, groups_) : SavedGroups::Saved::all;
+    if (saved == SavedGroups::Saved::some)
+        return;
+    if (saved == SavedGroups::Saved::all)
+        step_ = Step::flush;
+    if (groups_.empty())
+        return;
+    SavedGroups::Chunk chunk;
+    chunk.generation = superblock_.groups + 1;
+    chunk.index = groupsChunk_;
+    chunk.groups.swap(groups_);
+    SavedGroups::Encode(buffer_->data(), chunk, shared_.uuid);
+    submit(IoOp::write, shared_.geometry.groupsOffset(chunk.generation, groupsChunk_++), groupsChunkBytes);
 }
 
 void
@@ -291,8 +582,11 @@ ClusterFs::Checkpointer::writeSuperblock()
     newer_ = superblock_;
     newer_.version = formatVersion;
     newer_.checkpoint = number_;
+    newer_.serial = serial_;
     newer_.clean = false;
     newer_.lastSequence = shared_.sequence;
+    newer_.groups += groupsChunk_ ? 1 : 0;
+    log_.describe(newer_, removalBlocks_);
     ++newer_.update;
     newer_.encode(buffer_->data());
     step_ = Step::flushSuperblock;
@@ -303,12 +597,20 @@ void
 ClusterFs::Checkpointer::finish()
 {
     superblock_ = newer_;
+    previous_ = serial_;
+    log_.done();
+    shared_.catalog.changes.done();
     step_ = Step::idle;
     lastFailed_ = false;
+    if (groupsChunk_) {
+        groupsBytes_ = uint64_t(groupsChunk_) * groupsChunkBytes;
+        bytesSince_ = 0;
+    }
     shared_.covered = forgotten_; // its journal and its objects do not have them
     shared_.leftBehind.checkpointDone();
     ++completed_;
     ++shared_.counters.checkpoints;
+    shared_.counters.checkpointBytes += uint64_t(written_) * indexBlockBytes + uint64_t(groupsChunk_) * groupsChunkBytes;
     completedAt_ = shared_.clock.micros();
 }
 
@@ -343,12 +645,24 @@ ClusterFs::Checkpointer::answer(const Status status)
 void
 ClusterFs::Checkpointer::failed(const Status status)
 {
-    shared_.health.writeDone(status, shared_.log);
     ++shared_.counters.checkpointErrors;
     if (!lastFailed_)
         shared_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
                     "): the next start will take longer");
     lastFailed_ = true;
+    shared_.catalog.changes.failed();
+    if (status == Status::full) {
+        shared_.catalog.changes.all();
+        log_.giveUp();
+    } else {
+        shared_.health.writeDone(status, shared_.log);
+        // the superblock may be on the device all the same
+        const bool known = step_ == Step::flushSuperblock || step_ == Step::finish;
+        log_.failed(known);
+        if (known)
+            previous_ = serial_;
+    }
+    open_ = false;
     step_ = Step::idle;
 }
 

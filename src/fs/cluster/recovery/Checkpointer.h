@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing checkpoints, a chunk at a time. */
+/* Writing checkpoints, a piece at a time. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_CHECKPOINTER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_CHECKPOINTER_H
 
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/IndexBlock.h"
+#include "fs/cluster/layout/SavedGroups.h"
+#include "fs/cluster/recovery/IndexLog.h"
 #include "fs/cluster/recovery/Journal.h"
 
 namespace ClusterFs {
 
-/// Writes the cluster table and the index to the older of the two checkpoint
-/// regions while the engine works on. Records may be caught at different
-/// moments: whatever changes after the start is in the journal too, which goes
+/// Writes what has changed to the index log while the engine works on, and about as much
+/// of what has not, in turn, so that the log gets no longer. Clusters may be caught at
+/// different moments: whatever changes after the start is in the journal too, which goes
 /// on in its other region.
 class Checkpointer
 {
 public:
     Checkpointer(Shared &, Journal &, const Superblock &);
 
-    /// Appends what is known of groups, which is written behind the end as far as the region goes.
+    /// Appends what is known of groups, as far as their region goes.
     /// Takes where to go on (0: at the beginning) and moves it.
-    std::function<Checkpoint::Saved(uint32_t &at, std::vector<Checkpoint::GroupRecord> &)> saveGroups;
+    std::function<SavedGroups::Saved(uint32_t &at, std::vector<SavedGroups::GroupRecord> &)> saveGroups;
 
     /// starts one as soon as possible
     void request() { requested_ = true; }
+    /// The store is about to be closed: from now on only what has changed, and what is known of groups.
+    void beBrief() { brief_ = true; }
 
     /// A scan is under way: the index is not whole, so no checkpoint may replace
     /// the knowledge that one is needed.
     void hold(const bool held) { held_ = held; }
+
+    /// the start has read the log
+    void restore(const std::vector<IndexLog::Mark> &marks) { log_.restore(marks); }
 
     /// moves a checkpoint on, and starts one when it is time
     void poll();
@@ -48,51 +55,98 @@ public:
     /// Clock::micros() of the last completed one, 0 = none since the start
     uint64_t completedAt() const { return completedAt_; }
     const Superblock &superblock() const { return superblock_; }
+    const IndexLog &log() const { return log_; }
+
+    static constexpr size_t removalsMost = 1000000; ///< with more, all there is is written anew
 
 private:
     /// what next() will do
-    enum class Step : uint8_t { idle, clusters, objects, carried, end, groups, flush, superblock, flushSuperblock, finish };
+    enum class Step : uint8_t {
+        idle, changedClusters, goneObjects, removals, sections, updates, uses, turn, removalsAgain, endOfLog,
+        groups, flush, superblock, flushSuperblock, finish
+    };
 
+    bool due();
+    void askForRoom();
     void begin();
     void next();
-    void writeClusters();
-    void writeObjects();
-    void writeCarried();
-    bool addBucket(Checkpoint::Chunk &, uint32_t bucket, size_t most);
-    void addObject(Checkpoint::Chunk &, uint32_t bucket, SlotNo, const Record &where);
-    void writeEnd();
-    void writeGroups();
-    bool hasRoom() const;
-    void write(const Checkpoint::Chunk &);
+    void addChangedClusters();
+    void addRemoval(const IndexRemoval &);
+    void addGoneObjects();
+    void addRemovals(bool again);
+    void addSections();
+    void addUpdates();
+    void addUses();
+    void addTurn();
+    bool openSection(ClusterNo);
+    bool continueSection();
+    bool addObject(SlotNo, const Record &where);
+    bool makeRoom(size_t bytes);
+    void openBlock();
+    void closeBlock();
+    void closePart(IndexBlock::Part following);
+    void writePiece();
+    void addGroups();
     void writeSuperblock();
     void finish();
     void answer(Status);
     void failed(Status);
     void submit(IoOp, uint64_t offset, uint32_t size);
     Status superblockNow(bool clean, uint64_t maxMicros);
-    Checkpoint::Chunk newChunk(Checkpoint::Kind) const;
+    size_t objectBytes() const;
 
     Shared &shared_;
     Journal &journal_;
     Superblock superblock_; ///< as it is on the device
     Superblock newer_; ///< on its way
+    IndexLog log_;
     BufferPointer buffer_;
     Step step_ = Step::idle;
     bool busy_ = false;
     bool requested_ = false;
     bool waiting_ = false;
     bool held_ = false;
+    bool brief_ = false;
     bool lastFailed_ = false;
     uint64_t number_ = 0; ///< of the running checkpoint
+    uint64_t serial_; ///< the same, in the log
+    uint64_t previous_; ///< of the one before, in the log
     uint64_t forgotten_ = 0; ///< Shared::forgotten when it began
     Sequence from_ = 0; ///< first sequence number that it leaves to the journal
-    uint32_t chunk_ = 0; ///< next to write
+    bool anew_ = false; ///< names all there is
+
+    std::vector<IndexRemoval> removals_; ///< of the running checkpoint; removalsMost at most
+    uint32_t removalBlocks_ = 0;
+
+    /* the piece that is being filled: blocks beside each other on the device */
+    uint32_t room_ = 0; ///< blocks that go there
+    uint32_t filled_ = 0; ///< blocks
+    uint64_t pieceAt_ = 0; ///< where on the device
+    IndexBlock::Part part_ = IndexBlock::Part::removals; ///< of the blocks that come now
+    uint32_t removalNumber_ = 0; ///< of the next block of removals
+    uint32_t turnBegan_ = 0; ///< IndexLog::turn() when the checkpoint began
+    ClusterNo cursorBegan_ = 0; ///< the same of the cursor
+    bool open_ = false; ///< whether block_ is being filled
+    IndexBlock block_;
+    size_t blockBytes_ = 0; ///< of its records
+
+    /* how far the steps are */
     ClusterNo nextCluster_ = 0;
-    uint64_t nextBucket_ = 0;
-    StageNo nextStage_ = 0;
+    size_t nextItem_ = 0; ///< of what is noted in a list
+    ClusterNo section_ = noCluster; ///< being written
+    Sequence sectionSequence_ = 0;
+    SlotNo sectionSlot_ = noSlot; ///< its next object
+    bool sectionCarried_ = false; ///< its objects are done, but for those that are being carried
+    uint32_t written_ = 0; ///< blocks of this checkpoint
+    uint32_t credit_ = 0; ///< blocks of this checkpoint after which its share of the turn is done
+    ClusterNo turnEnd_ = 0; ///< where that began
+    bool turnDone_ = false; ///< it came round to there
+
     uint32_t nextGroup_ = 0;
-    std::vector<Checkpoint::GroupRecord> groups_; ///< of the next chunk; bounded by what fits
-    uint64_t written_ = 0; ///< objects
+    std::vector<SavedGroups::GroupRecord> groups_; ///< of the next chunk; bounded by what fits
+    uint32_t groupsChunk_ = 0;
+    uint64_t groupsBytes_ = 0; ///< when they were saved last
+    uint64_t bytesSince_ = 0; ///< of the log, written since then
     uint64_t completed_ = 0;
     uint64_t completedAt_ = 0;
     uint64_t tried_ = 0; ///< Clock::micros() of the last start, or of opening

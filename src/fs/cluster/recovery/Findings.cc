@@ -9,6 +9,7 @@
 ClusterFs::Findings::Findings(Shared &shared, RecoveryStats &stats):
     shared_(shared),
     stats_(stats),
+    overruled_(shared.geometry.clusterCount),
     highest_(shared.sequence),
     order_(shared.catalog.clusters)
 {
@@ -24,8 +25,7 @@ void
 ClusterFs::Findings::journal(const JournalRecord &record)
 {
     if (record.kind == JournalRecord::Kind::removal) {
-        const auto bucket = shared_.catalog.index.bucketOf(record.key);
-        auto &until = removals_[FilterKey(bucket, Index::TagOf(record.key))];
+        auto &until = removals_[shared_.catalog.index.hashOf(record.key).number()];
         until = std::max(until, record.sequence);
         see(record.sequence);
         ++stats_.deletes;
@@ -42,53 +42,172 @@ ClusterFs::Findings::journal(const JournalRecord &record)
 void
 ClusterFs::Findings::removedNow(const Key &key)
 {
-    const auto bucket = shared_.catalog.index.bucketOf(key);
-    removals_[FilterKey(bucket, Index::TagOf(key))] = ~Sequence(0);
+    removals_[shared_.catalog.index.hashOf(key).number()] = ~Sequence(0);
 }
 
 bool
-ClusterFs::Findings::removed(const uint32_t bucket, const uint32_t tag, const Sequence s) const
+ClusterFs::Findings::removed(const HashedKey hashed, const Sequence s) const
 {
-    const auto found = removals_.find(FilterKey(bucket, tag));
+    const auto found = removals_.find(hashed.number());
     return found != removals_.end() && s <= found->second;
 }
 
+/* the index log */
+
 void
-ClusterFs::Findings::checkpointed(const Checkpoint::ClusterRecord &record)
+ClusterFs::Findings::announced(const IndexRemoval &removal)
 {
-    auto &catalog = shared_.catalog;
-    if (record.number >= catalog.clusters.count() || catalog.clusters[record.number].state != ClusterState::unknown)
+    if (removal.kind != IndexRemoval::Kind::announced || removal.cluster >= shared_.geometry.clusterCount)
         return;
-    see(record.sequence);
-    const auto state = static_cast<ClusterState>(record.state);
-    if (state == ClusterState::announced || state == ClusterState::writing) {
-        Fate fate;
-        fate.announced = true;
-        fate.after = record.sequence;
-        fates_.emplace(record.number, fate); // unless the journal knows better
-        return;
-    }
-    if (state == ClusterState::bad) {
-        catalog.clusters.setState(record.number, ClusterState::bad);
-        return;
-    }
-    const bool known = state == ClusterState::packed || state == ClusterState::part;
-    if (!known || fates_.count(record.number) || record.end > shared_.geometry.clusterBytes)
-        return;
-    auto &c = catalog.clusters[record.number];
-    catalog.clusters.setState(record.number, state);
-    c.sequence = record.sequence;
-    c.end = record.end;
-    c.nextPart = record.nextPart;
-    c.total = record.total;
-    c.headBytes = record.headBytes;
-    c.written = record.written;
-    c.heat = record.heat;
-    if (state == ClusterState::packed)
-        catalog.clusters.pushHead(record.number);
+    see(removal.after);
+    Fate fate;
+    fate.announced = true;
+    fate.after = removal.after;
+    fates_.emplace(removal.cluster, fate); // unless the journal knows better
 }
 
-/// whether a chain of the checkpoint's cluster table still is what it was
+void
+ClusterFs::Findings::removal(const IndexRemoval &removal, const uint64_t serial)
+{
+    if (removal.cluster >= shared_.geometry.clusterCount)
+        return;
+    auto &overruled = overruled_[removal.cluster];
+    if (removal.offset >= shared_.geometry.clusterBytes)
+        return;
+    if (removal.kind != IndexRemoval::Kind::object)
+        overruled = std::max(overruled, static_cast<uint32_t>(serial));
+    else if (static_cast<uint32_t>(serial) >= overruled)
+        places_.gone(removal.cluster, removal.offset);
+}
+
+void
+ClusterFs::Findings::use(const IndexUse &use, const uint64_t serial)
+{
+    if (use.cluster >= shared_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[use.cluster])
+        return;
+    Record r = Record();
+    r.place = use.place;
+    places_.used(use.cluster, r.offset(), r.heat());
+}
+
+/// \returns whether the section's objects are in that cluster
+bool
+ClusterFs::Findings::adoptCluster(const IndexSection &section)
+{
+    auto &clusters = shared_.catalog.clusters;
+    auto &c = clusters[section.cluster];
+    const auto state = static_cast<ClusterState>(section.state);
+    see(section.sequence);
+    if (fates_.count(section.cluster))
+        return false; // it was written since, or will be
+    if (c.state != ClusterState::unknown)
+        return c.state == ClusterState::packed && state == c.state && c.sequence == section.sequence;
+    if (state == ClusterState::bad)
+        clusters.setKnownState(section.cluster, state);
+    if ((state != ClusterState::packed && state != ClusterState::part) || section.end > shared_.geometry.clusterBytes)
+        return false;
+    clusters.setKnownState(section.cluster, state);
+    c.sequence = section.sequence;
+    c.end = section.end;
+    c.nextPart = section.nextPart;
+    c.total = section.total;
+    c.headBytes = section.headBytes;
+    c.written = section.written;
+    c.heat = section.heat;
+    if (state != ClusterState::packed)
+        return false;
+    clusters.pushHead(section.cluster);
+    return true;
+}
+
+/// Objects lie in buckets all over the index: what they need of it is asked for some records ahead.
+void
+ClusterFs::Findings::section(const IndexSection &section, const bool hasKeys, const uint64_t serial)
+{
+    constexpr size_t ahead = 16;
+    if (section.cluster >= shared_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[section.cluster])
+        return;
+    const auto isStrange = [this](const IndexObject &o) { return o.hashed.bucket >= shared_.geometry.baseBuckets; };
+    if (std::any_of(section.objects.begin(), section.objects.end(), isStrange))
+        return;
+    if (section.whole)
+        overruled_[section.cluster] = static_cast<uint32_t>(serial); // its other pieces have the same
+    if (!adoptCluster(section))
+        return;
+    const auto &index = shared_.catalog.index;
+    for (size_t i = 0; i < section.objects.size(); ++i) {
+        if (i + 2 * ahead < section.objects.size())
+            index.prefetchBucket(section.objects[i + 2 * ahead].hashed);
+        if (i + ahead < section.objects.size())
+            index.prefetchRecord(section.objects[i + ahead].hashed);
+        const auto &o = section.objects[i];
+        Logged logged{o.hashed, hasKeys, o.key, Record()};
+        auto &r = logged.record;
+        r.tag = o.hashed.tag;
+        r.cluster = section.cluster;
+        r.place = o.place;
+        r.size = o.size;
+        r.timestamp = o.timestamp;
+        r.setPacked(o.packed);
+        r.setFlags(static_cast<uint8_t>((r.flags() & ~Record::flagDead) | (doubtful_ ? flagDoubtful : 0)));
+        const auto known = places_.find(r.cluster, r.offset());
+        if (known.gone)
+            continue;
+        if (known.used)
+            r.setHeat(known.heat);
+        if (r.parted())
+            largeLogged_.push_back(logged);
+        else
+            log(logged);
+    }
+}
+
+/// an object that the log names, and nothing in the log overrules
+void
+ClusterFs::Findings::log(const Logged &logged)
+{
+    const auto &catalog = shared_.catalog;
+    const auto &r = logged.record;
+    const auto *const key = logged.hasKey ? &logged.key : nullptr;
+    const auto known = catalog.index.find(logged.hashed);
+    if (known != noSlot && catalog.index[known].cluster == r.cluster && catalog.index[known].offset() == r.offset())
+        return; // a newer block named it, too
+    ++stats_.dropped;
+    if (removed(logged.hashed, catalog.clusters[r.cluster].sequence)) {
+        reject(r);
+        return;
+    }
+    if (known != noSlot) {
+        const auto front = r.parted() ? fronts_.find(r.size) : fronts_.end();
+        noteOlder(logged.hashed, key, r, // what came in since is newer
+                  front == fronts_.end() ? frontOf(r) : front->second);
+        return;
+    }
+    const bool whole = !r.parted() || (r.size < catalog.clusters.count() && chainIsWhole(r.size));
+    if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters[r.size].headBytes : r.size))
+        --stats_.dropped;
+    else
+        reject(r);
+}
+
+void
+ClusterFs::Findings::endLog()
+{
+    joinParts();
+    for (const auto &logged: largeLogged_)
+        log(logged);
+    largeLogged_ = std::vector<Logged>();
+    places_.clear();
+}
+
+/// The log has an object that is no more: the next checkpoint must say so.
+void
+ClusterFs::Findings::reject(const Record &r)
+{
+    shared_.catalog.changes.gone(r.cluster, r.offset());
+}
+
+/// whether a chain of parts that the log named still is what it was
 bool
 ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
 {
@@ -110,86 +229,37 @@ ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
     return length > 0 && clusters[first].headBytes + bytes == clusters[first].total;
 }
 
-/// Objects come in the order of their buckets, but lie in clusters all over the
-/// device: what they need of the cluster table is asked for some records ahead.
-void
-ClusterFs::Findings::checkpointed(const std::vector<Checkpoint::ObjectRecord> &records, const bool hasKeys)
-{
-    constexpr size_t ahead = 16;
-    const auto &clusters = shared_.catalog.clusters;
-    for (size_t i = 0; i < records.size(); ++i) {
-        if (i + ahead < records.size() && records[i + ahead].cluster < clusters.count())
-            __builtin_prefetch(&clusters[records[i + ahead].cluster]);
-        checkpointed(records[i], hasKeys);
-    }
-}
-
-void
-ClusterFs::Findings::checkpointed(const Checkpoint::ObjectRecord &record, const bool hasKey)
-{
-    auto &catalog = shared_.catalog;
-    ++stats_.dropped;
-    if (record.bucket >= catalog.index.bucketCount() || record.cluster >= catalog.clusters.count())
-        return;
-    const auto &c = catalog.clusters[record.cluster];
-    if (c.state != ClusterState::packed || fates_.count(record.cluster))
-        return;
-    if (removed(record.bucket, record.tag, c.sequence))
-        return;
-    Record r = Record();
-    r.tag = record.tag;
-    r.cluster = record.cluster;
-    r.place = record.place;
-    r.size = record.size;
-    r.timestamp = record.timestamp;
-    r.setPacked(record.packed);
-    r.setFlags(r.flags() & static_cast<uint8_t>(~Record::flagDead));
-    if (catalog.index.find(record.bucket, record.tag) != noSlot) {
-        const auto front = r.parted() ? fronts_.find(r.size) : fronts_.end();
-        noteOlder(record.bucket, hasKey ? &record.key : nullptr, r, // what came in since is newer
-                  front == fronts_.end() ? frontOf(r) : front->second);
-        return;
-    }
-    uint32_t payload = r.size;
-    if (r.parted()) {
-        if (!chainIsWhole(r.size))
-            return;
-        payload = catalog.clusters[r.size].headBytes;
-    }
-    if (adopt(record.bucket, hasKey ? &record.key : nullptr, r, payload))
-        --stats_.dropped;
-}
-
 /// \returns whether a version of that sequence number may enter; ends older ones
 /// \param entering what would enter, with its front when it is large
 bool
 ClusterFs::Findings::supersede(const Key &key, const Sequence s, const Record &entering, const Front &front)
 {
     auto &catalog = shared_.catalog;
-    if (removed(catalog.index.bucketOf(key), Index::TagOf(key), s))
+    const auto hashed = catalog.index.hashOf(key);
+    if (removed(hashed, s))
         return false;
-    const auto older = catalog.index.find(key);
+    const auto older = catalog.index.find(hashed);
     if (older == noSlot)
         return true;
     const auto &r = catalog.index[older];
     if (r.staged() || catalog.clusters[r.cluster].sequence >= s) {
-        noteOlder(catalog.index.bucketOf(key), &key, entering, front);
+        noteOlder(hashed, &key, entering, front);
         return false;
     }
-    noteOlder(catalog.index.bucketOf(key), &key, r, frontOf(r));
+    noteOlder(hashed, &key, r, frontOf(r));
     // a revalidated large object has the parts of its older version
     catalog.disownParts(older);
-    catalog.erase(older);
+    catalog.eraseCarried(older); // it may have to come back: check() decides
     ++stats_.dropped;
     return true;
 }
 
 static ClusterFs::Record
-recordOf(const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e, const bool doubtful, const ClusterFs::ClusterNo firstPart)
+recordOf(const ClusterFs::HashedKey hashed, const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e, const bool doubtful, const ClusterFs::ClusterNo firstPart)
 {
     using namespace ClusterFs;
     Record r = Record();
-    r.tag = Index::TagOf(e.key);
+    r.tag = hashed.tag;
     r.cluster = cluster;
     r.size = e.size;
     r.setInfo(e.info);
@@ -208,7 +278,7 @@ recordOf(const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e,
 /// \param payload bytes in the extent
 /// \returns whether the object is in the index now
 bool
-ClusterFs::Findings::adopt(const uint32_t bucket, const Key *const key, const Record &r, const uint32_t payload)
+ClusterFs::Findings::adopt(const HashedKey hashed, const Key *const key, const Record &r, const uint32_t payload)
 {
     auto &catalog = shared_.catalog;
     const auto &c = catalog.clusters[r.cluster];
@@ -217,7 +287,7 @@ ClusterFs::Findings::adopt(const uint32_t bucket, const Key *const key, const Re
     // extents do not overlap; the sum of some that do may be more than liveBytes can count
     if (uint64_t(c.liveBytes) + Catalog::ExtentBytes(payload) > c.end)
         return false;
-    return catalog.addFound(bucket, r.tag, key, r, payload) != noSlot;
+    return catalog.addFound(hashed, key, r, payload) != noSlot;
 }
 
 void
@@ -245,18 +315,19 @@ ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubt
     size_t part = 0;
     for (size_t i = 0; i < d.entries.size(); ++i) {
         if (i + 2 * ahead < d.entries.size())
-            index.prefetchBucket(index.bucketOf(d.entries[i + 2 * ahead].key));
+            index.prefetchBucket(index.hashOf(d.entries[i + 2 * ahead].key));
         if (i + ahead < d.entries.size())
-            index.prefetchRecord(index.bucketOf(d.entries[i + ahead].key));
+            index.prefetchRecord(index.hashOf(d.entries[i + ahead].key));
         const auto &e = d.entries[i];
         if (e.parts) {
             const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(part);
             large_.push_back({n, doubtful, e, {from, from + e.parts}});
             part += e.parts;
         } else {
-            const auto r = recordOf(n, e, doubtful, noCluster);
+            const auto hashed = index.hashOf(e.key);
+            const auto r = recordOf(hashed, n, e, doubtful, noCluster);
             if (supersede(e.key, d.header.sequence, r, Front()))
-                adopt(index.bucketOf(e.key), &e.key, r, e.size);
+                adopt(hashed, &e.key, r, e.size);
         }
     }
 }
@@ -286,7 +357,8 @@ ClusterFs::Findings::join(const LargeObject &o)
 {
     auto &catalog = shared_.catalog;
     const auto &home = catalog.clusters[o.cluster];
-    const auto r = recordOf(o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
+    const auto hashed = catalog.index.hashOf(o.entry.key);
+    const auto r = recordOf(hashed, o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
     const Front front{o.entry.info.size, o.entry.size};
     if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence, r, front))
         return;
@@ -300,7 +372,9 @@ ClusterFs::Findings::join(const LargeObject &o)
     fronts_.emplace(r.size, frontOf(r)); // what the checkpoint has is older
     first.total = front.total;
     first.headBytes = front.headBytes;
-    adopt(catalog.index.bucketOf(o.entry.key), &o.entry.key, r, o.entry.size);
+    for (const auto &p: o.parts)
+        catalog.clusters.noteChange(p.cluster);
+    adopt(hashed, &o.entry.key, r, o.entry.size);
 }
 
 void
@@ -319,15 +393,15 @@ ClusterFs::Findings::joinParts()
 
 /// remembers a copy whose place a newer one has, or takes
 void
-ClusterFs::Findings::noteOlder(const uint32_t bucket, const Key *const key, const Record &r, const Front &front)
+ClusterFs::Findings::noteOlder(const HashedKey hashed, const Key *const key, const Record &r, const Front &front)
 {
     if (stats_.scanned)
         return;
     const auto &catalog = shared_.catalog;
-    const auto known = catalog.index.find(bucket, r.tag);
+    const auto known = catalog.index.find(hashed);
     // the one that is known may be about to give way to a newer one: sortOut() finds that
     const auto newer = known != noSlot && !catalog.index[known].staged() ? catalog.index[known].cluster : r.cluster;
-    older_[newer].push_back({bucket, catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r, front});
+    older_[newer].push_back({hashed, catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r, front});
 }
 
 /// as the table has it now
@@ -345,7 +419,7 @@ ClusterFs::SlotNo
 ClusterFs::Findings::newerThan(const OlderCopy &copy) const
 {
     const auto &catalog = shared_.catalog;
-    const auto slot = catalog.index.find(copy.bucket, copy.record.tag);
+    const auto slot = catalog.index.find(copy.hashed);
     if (slot == noSlot || catalog.index[slot].staged())
         return noSlot;
     return catalog.clusters[catalog.index[slot].cluster].sequence > copy.sequence ? slot : noSlot;
@@ -363,8 +437,10 @@ ClusterFs::Findings::sortOut(const ClusterNo cluster)
     older_.erase(found);
     for (const auto &copy: copies) {
         const auto slot = newerThan(copy);
-        if (slot == noSlot)
-            continue; // deleted or stored again meanwhile
+        if (slot == noSlot) {
+            dismiss(copy); // deleted or stored again meanwhile
+            continue;
+        }
         const auto c = shared_.catalog.index[slot].cluster;
         (c == cluster ? here : older_[c]).push_back(copy);
     }
@@ -425,13 +501,25 @@ ClusterFs::Findings::check(const Contested &what, const char *const bytes)
     std::stable_sort(copies.begin(), copies.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence > b.sequence; });
     for (const auto &copy: copies) {
         const auto slot = newerThan(copy);
-        if (slot == noSlot)
-            continue;
-        if (index[slot].cluster != what.cluster)
+        if (slot != noSlot && index[slot].cluster != what.cluster)
             older_[index[slot].cluster].push_back(copy); // one that was newer still gave way
-        else if (!isWhole(slot, bytes, what))
+        else if (slot == noSlot || isWhole(slot, bytes, what))
+            dismiss(copy);
+        else
             revert(slot, copy);
     }
+}
+
+/// an older copy is of no use
+void
+ClusterFs::Findings::dismiss(const OlderCopy &copy)
+{
+    const auto &c = shared_.catalog.clusters[copy.record.cluster];
+    const auto known = shared_.catalog.index.find(copy.hashed);
+    const bool itself = known != noSlot && shared_.catalog.index[known].cluster == copy.record.cluster &&
+                        shared_.catalog.index[known].offset() == copy.record.offset();
+    if (c.sequence == copy.sequence && !itself)
+        reject(copy.record);
 }
 
 /// a copy is not whole: the older one is what there is
@@ -447,16 +535,21 @@ ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
     ++stats_.dropped;
     if (c.state != ClusterState::packed || c.sequence != copy.sequence)
         return;
-    if (r.parted() && r.size != parts && !chainIsWhole(r.size))
+    if (r.parted() && r.size != parts && !chainIsWhole(r.size)) {
+        reject(r);
         return;
+    }
     const auto payload = r.parted() ? copy.front.headBytes : r.size;
     if (r.parted()) {
         // the same parts may have got another front with the newer copy
         catalog.clusters[r.size].total = copy.front.total;
         catalog.clusters[r.size].headBytes = copy.front.headBytes;
+        catalog.clusters.noteChange(r.size);
     }
-    if (adopt(copy.bucket, copy.hasKey ? &copy.key : nullptr, r, payload))
+    if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
         --stats_.dropped;
+    else
+        reject(r);
 }
 
 std::vector<ClusterFs::ClusterNo>
@@ -501,6 +594,16 @@ ClusterFs::Findings::finish(const std::function<bool()> &goOn)
     return true;
 }
 
+/// Where the journal ends what the log says of it, the next checkpoint has to.
+void
+ClusterFs::Findings::makeFree(const ClusterNo n)
+{
+    if (fates_.count(n))
+        shared_.catalog.changes.again(n);
+    shared_.catalog.clusters.setKnownState(n, ClusterState::free);
+    shared_.catalog.free.add(n);
+}
+
 void
 ClusterFs::Findings::finish(const ClusterNo n)
 {
@@ -508,7 +611,7 @@ ClusterFs::Findings::finish(const ClusterNo n)
     const auto &c = catalog.clusters[n];
     const bool inOrderOfWriting = shared_.config.replacement == ReplacementPolicy::fifo;
     if (c.state == ClusterState::unknown)
-        catalog.makeFree(n); // nothing is known of it: it holds nothing
+        makeFree(n); // nothing is known of it: it holds nothing
     else if (c.state == ClusterState::packed && !c.live)
         catalog.freeCluster(n);
     else if (c.state == ClusterState::packed)

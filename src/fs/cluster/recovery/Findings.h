@@ -5,8 +5,9 @@
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_FINDINGS_H
 
 #include "fs/cluster/index/Shared.h"
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/IndexBlock.h"
 #include "fs/cluster/layout/JournalBlock.h"
+#include "fs/cluster/recovery/PlaceMap.h"
 #include "fs/cluster/recovery/UseOrder.h"
 
 #include <functional>
@@ -16,10 +17,12 @@
 
 namespace ClusterFs {
 
-/// Merges journal, checkpoint and clusters into the catalog. The rules:
+/// Merges journal, index log and clusters into the catalog. The rules:
 /// a higher sequence number wins; a removal ends all versions up to its number;
 /// a cluster that the journal names is what its own directory says, not what
-/// the checkpoint says. Of an object that was being carried there may be two
+/// the log says; of the log, newer checkpoints come first and overrule older ones.
+/// What the log says and is not so any more is noted as a change, since the
+/// next checkpoint ends the journal that knows better. Of an object that was being carried there may be two
 /// copies: the newer one counts only when it is whole, since a power cut may have
 /// left its directory and not its bytes.
 class Findings
@@ -32,9 +35,18 @@ public:
     /// the caller deleted or replaced an object while the start goes on
     void removedNow(const Key &);
 
-    void checkpointed(const Checkpoint::ClusterRecord &);
-    void checkpointed(const Checkpoint::ObjectRecord &, bool hasKey);
-    void checkpointed(const std::vector<Checkpoint::ObjectRecord> &, bool hasKeys);
+    /* the index log, from its newest block to its oldest */
+
+    /// what the newest checkpoint says is about to be written
+    void announced(const IndexRemoval &);
+    /// \param serial of the checkpoint that says so
+    void removal(const IndexRemoval &, uint64_t serial);
+    void section(const IndexSection &, bool hasKeys, uint64_t serial);
+    void use(const IndexUse &, uint64_t serial);
+    /// what removed objects is lost: those of older checkpoints may have been deleted
+    void doubtFromHere() { doubtful_ = true; }
+    /// large objects whose parts are known by now
+    void endLog();
 
     /// a cluster's front that is whole
     /// \param doubtful found by a scan: deletes may be missing
@@ -87,28 +99,39 @@ private:
     };
 
     struct OlderCopy {
-        uint32_t bucket;
+        HashedKey hashed;
         Sequence sequence; ///< of its cluster
         bool hasKey;
         Key key;
         Record record;
         Front front;
     };
+    /// an object that the log names, with its key if that has it
+    struct Logged {
+        HashedKey hashed;
+        bool hasKey;
+        Key key;
+        Record record;
+    };
 
-    static uint64_t FilterKey(uint32_t bucket, uint32_t tag) { return (uint64_t(bucket) << 32) | tag; }
-    bool removed(uint32_t bucket, uint32_t tag, Sequence) const;
+    bool removed(HashedKey, Sequence) const;
     bool supersede(const Key &, Sequence, const Record &, const Front &);
-    bool adopt(uint32_t bucket, const Key *, const Record &, uint32_t payload);
-    void noteOlder(uint32_t bucket, const Key *, const Record &, const Front &);
+    bool adopt(HashedKey, const Key *, const Record &, uint32_t payload);
+    void reject(const Record &);
+    bool adoptCluster(const IndexSection &);
+    void log(const Logged &);
+    void noteOlder(HashedKey, const Key *, const Record &, const Front &);
     Front frontOf(const Record &) const;
     SlotNo newerThan(const OlderCopy &) const;
     bool isWhole(SlotNo, const char *bytes, const Contested &) const;
     void sortOut(ClusterNo);
+    void dismiss(const OlderCopy &);
     void revert(SlotNo, const OlderCopy &);
     bool chainIsWhole(ClusterNo first) const;
     bool partsAreHere(const LargeObject &) const;
     void join(const LargeObject &);
     void see(Sequence);
+    void makeFree(ClusterNo);
     void finish(ClusterNo);
 
     Shared &shared_;
@@ -122,6 +145,10 @@ private:
     Copies checking_; ///< of these, those whose newer copies are being read
     std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
+    std::vector<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
+    Table<uint32_t> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
+    PlaceMap places_; ///< of objects that left a cluster, or were used, since it was last named
+    bool doubtful_ = false;
     Sequence highest_ = 0;
     UseOrder order_;
     ClusterNo nextToFinish_ = 0;

@@ -6,25 +6,26 @@
 #include <algorithm>
 
 void
-ClusterFs::GroupLoader::start(const uint64_t checkpoint, const uint32_t chunk)
+ClusterFs::GroupLoader::start(const uint64_t generation)
 {
-    checkpoint_ = checkpoint;
-    chunk_ = chunk;
-    read();
+    generation_ = generation;
+    chunk_ = 0;
+    if (generation_)
+        read();
 }
 
 void
 ClusterFs::GroupLoader::read()
 {
-    loading_ = chunk_ < shared_.geometry.checkpointBytes / checkpointChunkBytes;
+    loading_ = chunk_ < shared_.geometry.groupsBytes / groupsChunkBytes;
     if (!loading_)
         return;
-    const auto buffer = std::make_shared<Buffer>(checkpointChunkBytes);
+    const auto buffer = std::make_shared<Buffer>(groupsChunkBytes);
     Io io;
     io.op = IoOp::read;
     io.ioClass = IoClass::background;
-    io.offset = shared_.geometry.chunkOffset(checkpoint_, chunk_);
-    io.size = checkpointChunkBytes;
+    io.offset = shared_.geometry.groupsOffset(generation_, chunk_);
+    io.size = groupsChunkBytes;
     io.buffer = buffer->data();
     const auto alive = shared_.alive;
     io.done = [this, alive, buffer](const Status status) {
@@ -41,10 +42,9 @@ ClusterFs::GroupLoader::read()
 bool
 ClusterFs::GroupLoader::take(const char *const bytes)
 {
-    Checkpoint::Chunk chunk;
-    if (Checkpoint::Decode(bytes, chunk, shared_.uuid) != Status::ok || chunk.kind != Checkpoint::groups ||
-            chunk.checkpoint != checkpoint_ || chunk.index != chunk_)
+    SavedGroups::Chunk chunk;
+    if (SavedGroups::Decode(bytes, chunk, shared_.uuid) != Status::ok || chunk.generation != generation_ || chunk.index != chunk_)
         return false;
     ++chunk_;
-    return std::all_of(chunk.groupRecords.begin(), chunk.groupRecords.end(), onGroup);
+    return std::all_of(chunk.groups.begin(), chunk.groups.end(), onGroup);
 }

@@ -5,11 +5,11 @@
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
 
 #include "fs/cluster/index/Shared.h"
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/SavedGroups.h"
 
 namespace ClusterFs {
 
-/// Reads the chunks behind a checkpoint's end, one after the other, while requests are
+/// Reads the chunks that were saved last, one after the other, while requests are
 /// served. Nothing depends on them: the first that is not whole is the last one.
 class GroupLoader
 {
@@ -17,10 +17,10 @@ public:
     explicit GroupLoader(Shared &shared): shared_(shared) {}
 
     /// takes a group back. \returns false when there is no room for any more
-    std::function<bool(const Checkpoint::GroupRecord &)> onGroup;
+    std::function<bool(const SavedGroups::GroupRecord &)> onGroup;
 
-    /// \param chunk the first one behind the end
-    void start(uint64_t checkpoint, uint32_t chunk);
+    /// \param generation of what was saved; 0 = nothing was
+    void start(uint64_t generation);
 
     bool loading() const { return loading_; }
 
@@ -29,7 +29,7 @@ private:
     bool take(const char *bytes);
 
     Shared &shared_;
-    uint64_t checkpoint_ = 0;
+    uint64_t generation_ = 0;
     uint32_t chunk_ = 0; ///< to be read
     bool loading_ = false;
 };

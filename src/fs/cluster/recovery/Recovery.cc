@@ -9,9 +9,7 @@
 namespace ClusterFs {
 namespace {
 constexpr uint32_t journalBlocksInRead = 64;
-constexpr unsigned chunksAhead = 16; ///< checkpoint chunks in flight or waiting for their turn
-constexpr uint64_t turnMicros = 5000; ///< how long poll() may keep requests waiting for more of the index
-constexpr uint64_t finishMicros = 1000; ///< the same at the end, when nothing of it is missing any more
+constexpr uint64_t finishMicros = 1000; ///< how long poll() may keep requests waiting for the end of a start
 /// Clusters that were written since, but whose announcement was lost, have
 /// sequence numbers that we have not seen: stay clear of them. More than are written
 /// from one superblock to the next. A multiple of all heat ticks, so that the ages of
@@ -28,7 +26,8 @@ ClusterFs::Recovery::Recovery(Shared &shared, Journal &journal, const Superblock
     shared_(shared),
     journal_(journal),
     superblock_(superblock),
-    findings_(shared, stats_)
+    findings_(shared, stats_),
+    reader_(shared, findings_, stats_, superblock)
 {
     stats_.clean = superblock.clean;
 }
@@ -66,6 +65,8 @@ ClusterFs::Recovery::start()
 {
     startedAt_ = shared_.clock.micros();
     shared_.catalog.holdEmpty = true;
+    for (ClusterNo n = 0; n < shared_.logClusters; ++n)
+        shared_.catalog.clusters.setKnownState(n, ClusterState::log);
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();
 }
@@ -116,90 +117,34 @@ ClusterFs::Recovery::nextJournal()
         return;
     }
     journal_.resume(resumeAt_, resumeBlock_);
-    step_ = Step::table;
-    if (!superblock_.checkpoint) { // just formatted: the empty table is right
-        beginClusters();
+    if (hasLog()) {
+        step_ = Step::removals;
+        reader_.start();
+    } else {
+        beginClusters(); // just formatted, or by a program that had no log
+    }
+}
+
+/* the index log */
+
+void
+ClusterFs::Recovery::takeLog()
+{
+    reader_.poll();
+    if (!reader_.done())
         return;
+    findings_.endLog();
+    if (stats_.blocksLost) {
+        shared_.log(LogLevel::warning, std::to_string(stats_.blocksLost) + " of " + std::to_string(superblock_.log.used()) +
+                    " blocks of the index log are damaged: " +
+                    (reader_.beyondRepair() ? "scanning all clusters; objects found by the scan are revalidated before use"
+                                            : "the objects that they described are lost"));
+        shared_.catalog.changes.all();
     }
-    readChunks();
-}
-
-/* the checkpoint */
-
-void
-ClusterFs::Recovery::readChunks()
-{
-    const auto chunks = static_cast<uint32_t>(shared_.geometry.checkpointBytes / checkpointChunkBytes);
-    while (nextChunk_ < chunks && nextChunk_ < chunkToTake_ + chunksAhead) {
-        const auto index = nextChunk_++;
-        const auto offset = shared_.geometry.chunkOffset(superblock_.checkpoint, index);
-        read(offset, checkpointChunkBytes, [this, index](const Status status, const BufferPointer &buffer) {
-            chunks_[index] = {status, buffer};
-        });
-    }
-}
-
-/// A bounded time: the rest waits for the next turn, which comes with the next
-/// chunk from the device. When there is none to come, all that is here is taken.
-void
-ClusterFs::Recovery::takeChunks()
-{
-    const auto until = shared_.clock.micros() + turnMicros;
-    readChunks();
-    for (unsigned i = 0; i < chunksAhead; ++i) {
-        const auto found = chunks_.find(chunkToTake_);
-        if (found == chunks_.end())
-            return;
-        const auto chunk = found->second;
-        const auto index = found->first;
-        if (!takeChunk(chunk.first, chunk.second))
-            return;
-        chunks_.erase(index);
-        readChunks();
-        if (shared_.clock.micros() >= until && nextChunk_ > chunkToTake_ + chunks_.size())
-            return;
-    }
-}
-
-/// \returns false when the chunks must wait or have come to their end
-bool
-ClusterFs::Recovery::takeChunk(const Status status, const BufferPointer &buffer)
-{
-    Checkpoint::Chunk chunk;
-    if (status != Status::ok || Checkpoint::Decode(buffer->data(), chunk, shared_.uuid) != Status::ok ||
-            chunk.checkpoint != superblock_.checkpoint || chunk.index != chunkToTake_) {
-        chunksAreBroken();
-        return false;
-    }
-    if (step_ == Step::table && chunk.kind != Checkpoint::clusters) {
-        beginClusters(); // this chunk's turn comes after them
-        return false;
-    }
-    ++chunkToTake_;
-    for (const auto &record: chunk.clusterRecords)
-        findings_.checkpointed(record);
-    findings_.checkpointed(chunk.objectRecords, chunk.keys);
-    objectsSeen_ += chunk.objectRecords.size();
-    if (chunk.kind == Checkpoint::end) {
-        if (chunk.total != objectsSeen_)
-            chunksAreBroken();
-        else
-            end();
-        return false;
-    }
-    return true;
-}
-
-void
-ClusterFs::Recovery::chunksAreBroken()
-{
-    shared_.log(LogLevel::warning, "checkpoint " + std::to_string(superblock_.checkpoint) +
-                " is not whole: scanning all clusters; objects found by the scan are revalidated before use");
-    stats_.scanned = true;
-    if (step_ == Step::table)
-        beginClusters();
-    else
+    if (reader_.beyondRepair())
         beginScan();
+    else
+        end();
 }
 
 /* clusters */
@@ -217,6 +162,8 @@ void
 ClusterFs::Recovery::beginScan()
 {
     step_ = Step::scan;
+    stats_.scanned = true;
+    shared_.catalog.changes.all();
     fronts_.clear();
     nextScan_ = 0;
     shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
@@ -275,12 +222,10 @@ ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const 
 void
 ClusterFs::Recovery::poll()
 {
-    if (step_ == Step::table || step_ == Step::objects) {
-        if (chunkToTake_ >= shared_.geometry.checkpointBytes / checkpointChunkBytes) {
-            chunksAreBroken(); // the region is full of chunks, none of which is the end
-            return;
-        }
-        takeChunks();
+    if (step_ == Step::removals && reader_.knowsRemovals())
+        beginClusters();
+    if (step_ == Step::objects) {
+        takeLog();
         return;
     }
     if (step_ == Step::copies)
@@ -290,18 +235,19 @@ ClusterFs::Recovery::poll()
     if (step_ != Step::clusters && step_ != Step::scan)
         return;
     readFronts();
-    // chunks may still be on their way; they are taken later
     if (nextFront_ < fronts_.size() || frontsInFlight_)
         return;
+    if (step_ == Step::clusters && hasLog()) {
+        step_ = Step::objects; // heads of large objects wait for their parts to be known
+        return;
+    }
     findings_.joinParts();
-    if (step_ == Step::scan) {
-        end();
-    } else if (stats_.scanned) {
+    if (step_ == Step::clusters && superblock_.checkpoint) {
+        shared_.log(LogLevel::warning, "there is no index log that counts: scanning all clusters; "
+                    "objects found by the scan are revalidated before use");
         beginScan();
-    } else if (!superblock_.checkpoint) {
-        end();
     } else {
-        step_ = Step::objects;
+        end();
     }
 }
 
@@ -332,7 +278,6 @@ ClusterFs::Recovery::end()
         return; // poll() comes back
     if (step_ != Step::scan)
         shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
-    chunks_.clear();
     fronts_.clear();
     step_ = Step::finish;
     finish();
@@ -355,14 +300,12 @@ ClusterFs::Recovery::progress() const
 {
     switch (step_) {
     case Step::journal:
-    case Step::table:
+    case Step::removals:
         return 0;
     case Step::clusters:
         return 0.1;
-    case Step::objects: {
-        const auto expected = shared_.geometry.checkpointBytes / checkpointChunkBytes;
-        return 0.2 + 0.8 * chunkToTake_ / static_cast<double>(expected);
-    }
+    case Step::objects:
+        return 0.2 + 0.8 * reader_.progress();
     case Step::copies:
     case Step::finish:
         return 1;

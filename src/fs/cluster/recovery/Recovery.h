@@ -6,16 +6,16 @@
 
 #include "fs/cluster/recovery/Findings.h"
 #include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/recovery/LogReader.h"
 
-#include <map>
 #include <memory>
 
 namespace ClusterFs {
 
-/// Reads the journal, then the checkpoint's cluster table, then the clusters
-/// that were announced since, then the checkpoint's objects, then those clusters
+/// Reads the journal, then the removals of the newest checkpoint, then the clusters
+/// that were announced since, then the index log, then those clusters
 /// again that hold second copies of objects. What has been read is served at
-/// once. When the checkpoint is not whole, all clusters of which
+/// once. When there is no log, or much of it is damaged, all clusters of which
 /// nothing is known are scanned, and what they hold counts as doubtful.
 class Recovery
 {
@@ -38,14 +38,14 @@ public:
 
     void removedNow(const Key &key) { if (!done()) findings_.removedNow(key); }
 
-    /// \returns where the checkpoint goes on behind its end, when there was one to be read to the end
-    uint32_t behindEnd() const { return superblock_.checkpoint && !stats_.scanned ? chunkToTake_ : ~uint32_t(0); }
+    /// where checkpoints of the log began
+    std::vector<IndexLog::Mark> takeMarks() { return reader_.takeMarks(); }
 
     double progress() const; ///< 0 to 1
     const RecoveryStats &stats() const { return stats_; }
 
 private:
-    enum class Step : uint8_t { journal, table, clusters, objects, copies, scan, finish, done };
+    enum class Step : uint8_t { journal, removals, clusters, objects, copies, scan, finish, done };
     static constexpr unsigned depth = 16; ///< reads in flight
     static constexpr uint32_t frontBytes = 16 * 1024; ///< first read of a cluster
 
@@ -54,10 +54,8 @@ private:
     void readJournal();
     void nextJournal();
 
-    void readChunks();
-    void takeChunks();
-    bool takeChunk(Status, const BufferPointer &);
-    void chunksAreBroken();
+    bool hasLog() const { return superblock_.log.used() > 0; }
+    void takeLog();
 
     void readFronts();
     void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
@@ -72,6 +70,7 @@ private:
     const Superblock superblock_;
     RecoveryStats stats_;
     Findings findings_;
+    LogReader reader_;
     Step step_ = Step::journal;
     unsigned frontsInFlight_ = 0;
     uint64_t startedAt_ = 0;
@@ -81,11 +80,6 @@ private:
     uint32_t journalRun_ = 0; ///< of the last block
     uint64_t resumeAt_ = 0; ///< where the journal goes on
     uint32_t resumeBlock_ = 0;
-
-    uint32_t nextChunk_ = 0; ///< to be read
-    uint32_t chunkToTake_ = 0;
-    std::map<uint32_t, std::pair<Status, BufferPointer>> chunks_; ///< arrived early; bounded like those in flight
-    uint64_t objectsSeen_ = 0;
 
     std::vector<ClusterNo> fronts_; ///< clusters to be read; empty in a scan
     size_t nextFront_ = 0;

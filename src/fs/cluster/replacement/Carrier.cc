@@ -135,7 +135,7 @@ ClusterFs::Carrier::carryOne(const ClusterNo c, const Wanted &w, const Window &w
         staged.firstPart = catalog.index[w.slot].size;
         catalog.disownParts(w.slot);
     }
-    catalog.erase(w.slot);
+    catalog.eraseCarried(w.slot);
     const auto slot = catalog.addStaged(stage);
     assert(slot != noSlot);
     (void)slot; // only asserted on

@@ -53,7 +53,10 @@ ClusterFs::Evictor::touch(const SlotNo slot)
         catalog.staging.touch(record.place);
         return;
     }
-    record.setHeat(shared_.heatOf(Shared::usesOf(record.heat()) + 1));
+    const auto heat = shared_.heatOf(Shared::usesOf(record.heat()) + 1);
+    if (heat != record.heat())
+        catalog.noteUse(slot);
+    record.setHeat(heat);
     auto &c = catalog.clusters[record.cluster];
     c.heat = static_cast<uint32_t>(shared_.sequence);
     if (shared_.config.replacement != ReplacementPolicy::fifo && c.state == ClusterState::packed) {
@@ -97,6 +100,8 @@ ClusterFs::Evictor::poll()
         return;
     sweep();
     work();
+    if (shared_.logClusters < shared_.logClustersWanted)
+        claimForLog();
     if (needsClusters())
         merge();
     // a device that is full at a start needs many: the next turn goes on
@@ -120,6 +125,30 @@ ClusterFs::Evictor::hurry()
         work();
     }
     records_ = 0;
+}
+
+/// Gives the next cluster to the index log, which takes the first ones of the device: what
+/// is there has to go, like that of any other victim.
+void
+ClusterFs::Evictor::claimForLog()
+{
+    auto &catalog = shared_.catalog;
+    const auto n = shared_.logClusters;
+    const auto &c = catalog.clusters[n];
+    if (c.state == ClusterState::packed && !carrier_.holds(n)) {
+        finish(n);
+    } else if (c.state == ClusterState::part && c.first != noSlot) {
+        ++shared_.counters.evictedObjects;
+        ++shared_.forgotten; // its key is not known, and it may have older copies
+        catalog.erase(c.first);
+    } else if (c.state == ClusterState::announced) {
+        allocator_.takeBack(n);
+    }
+    if (c.state != ClusterState::free)
+        return; // somebody reads or writes it
+    catalog.free.remove(n);
+    catalog.clusters.setState(n, ClusterState::log);
+    ++shared_.logClusters;
 }
 
 /// Large objects may take the whole device before any of their heads was
@@ -494,6 +523,7 @@ ClusterFs::Evictor::beginEmptying(Leaving &l)
         ++shared_.forgotten;
     ++shared_.counters.evictedClusters;
     shared_.counters.evictedObjects += entry.live;
+    shared_.catalog.clusters.noteChange(l.cluster); // instead of each of its objects
     l.step = Leaving::Step::empty;
     ++emptying_;
 }

@@ -72,6 +72,7 @@ private:
     bool isShort() const;
     bool needsClusters() const;
     ClusterNo victim();
+    void claimForLog();
     bool dropStaged();
     void dropCarried();
     void drop(StageNo);

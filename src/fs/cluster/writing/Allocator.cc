@@ -120,6 +120,16 @@ ClusterFs::Allocator::takeSoon()
 }
 
 void
+ClusterFs::Allocator::takeBack(const ClusterNo c)
+{
+    const auto found = std::find_if(announced_.begin(), announced_.end(), [c](const Taken &t) { return t.cluster == c; });
+    if (found == announced_.end())
+        return;
+    announced_.erase(found);
+    shared_.catalog.makeFree(c);
+}
+
+void
 ClusterFs::Allocator::giveBack(const ClusterNo c)
 {
     assert(shared_.catalog.clusters[c].state == ClusterState::announced);

@@ -34,6 +34,9 @@ public:
     /// gives back a cluster that was taken and not written
     void giveBack(ClusterNo);
 
+    /// frees an announced cluster that is needed for something else
+    void takeBack(ClusterNo);
+
     /// keeps enough announced
     void poll();
 

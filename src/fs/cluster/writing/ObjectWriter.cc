@@ -280,6 +280,7 @@ ClusterFs::ObjectWriter::linkPart(const ClusterNo c, const uint32_t bytes)
         pinParts();
     } else {
         clusters[o.lastPart].nextPart = c;
+        clusters.noteChange(o.lastPart);
     }
     o.lastPart = c;
     ++o.parts;
@@ -346,6 +347,7 @@ ClusterFs::ObjectWriter::finish()
     if (o.firstPart != noCluster) {
         shared.catalog.clusters[o.firstPart].total = o.size;
         shared.catalog.clusters[o.firstPart].headBytes = staged.size;
+        shared.catalog.clusters.noteChange(o.firstPart);
     }
     const auto status = group_.publish(o.stage);
     if (status != Status::ok) {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What has changed since the last checkpoint. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_INDEX_CHANGES_H
+#define SQUID_SRC_FS_CLUSTER_INDEX_CHANGES_H
+
+#include "fs/cluster/base/Memory.h"
+#include "fs/cluster/index/HashedKey.h"
+
+#include <vector>
+
+namespace ClusterFs {
+
+/// Notes what a checkpoint must say anew, so that it costs what has changed and not what
+/// there is: a bit for each cluster, eight bytes for each object that left a cluster
+/// otherwise unchanged, was used, or got other times. While a checkpoint collects
+/// what was noted before it began, what comes is noted for the next one.
+class Changes
+{
+public:
+    explicit Changes(uint32_t clusters);
+
+    /// the state of a cluster changed, or what was put into it
+    void cluster(const ClusterNo n) {
+        set(now_, n);
+        any_ = true;
+    }
+    /// The next checkpoint has to name a cluster, though nothing happened that would be worth one.
+    void again(const ClusterNo n) { set(now_, n); }
+
+    /// an object of a cluster is there no more
+    /// \param offset of its extent
+    void gone(ClusterNo, uint32_t offset);
+
+    /// times or flags of an object are others
+    void updated(HashedKey, ClusterNo);
+
+    /// an object was used; that alone is worth no checkpoint
+    void used(HashedKey);
+
+    /// nothing of what was said before is of use
+    void all() { all_ = any_ = true; }
+
+    /// whether there is anything that a crash would make work of
+    bool any() const { return any_; }
+    bool anyUses() const { return !used_.empty(); }
+
+    /* a checkpoint's part */
+
+    void begin();
+    /// it was written
+    void done();
+    /// it was not: what was to be collected belongs to the next one
+    void failed();
+
+    /// whether a checkpoint has to name all clusters
+    bool collectsAll() const { return collectsAll_; }
+    bool collects(const ClusterNo n) const { return get(before_, n); }
+    /// \param looks at the map, less by those made
+    /// \returns the first cluster to be collected at or after one, or noCluster when there is none or no look left
+    ClusterNo next(ClusterNo &from, unsigned &looks) const;
+
+    struct Gone {
+        ClusterNo cluster;
+        uint32_t offset;
+    };
+    const std::vector<Gone> &collectedGone() const { return goneBefore_; }
+    const std::vector<HashedKey> &collectedUpdates() const { return updatedBefore_; }
+    const std::vector<HashedKey> &collectedUses() const { return usedBefore_; }
+
+    static constexpr size_t goneMost = 1000000; ///< from then on, their clusters count as changed
+    static constexpr size_t updatedMost = 200000; ///< the same
+    static constexpr size_t usedMost = 1000000; ///< more are not known to the next start
+
+private:
+    using Bits = Table<uint64_t>;
+    static constexpr uint32_t wordBits = 64;
+
+    static void set(Bits &bits, const ClusterNo n) { bits[n / wordBits] |= uint64_t(1) << (n % wordBits); }
+    static bool get(const Bits &bits, const ClusterNo n) { return bits[n / wordBits] >> (n % wordBits) & 1; }
+
+    const uint32_t count_;
+    Bits now_;
+    Bits before_; ///< to be collected
+    std::vector<Gone> gone_, goneBefore_;
+    std::vector<HashedKey> updated_, updatedBefore_;
+    std::vector<HashedKey> used_, usedBefore_;
+    bool any_ = false;
+    bool all_ = false;
+    bool collectsAll_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif

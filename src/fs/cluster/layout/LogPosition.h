@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Places in the index log, which is written round and round. See docs/format.md. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_LOGPOSITION_H
+#define SQUID_SRC_FS_CLUSTER_LAYOUT_LOGPOSITION_H
+
+#include <cstdint>
+
+namespace ClusterFs {
+
+/// a block of the index log; those of a later lap are written over those of the one before
+struct LogPosition {
+    uint32_t lap = 0;
+    uint32_t block = 0;
+
+    bool operator ==(const LogPosition &p) const { return lap == p.lap && block == p.block; }
+    bool operator !=(const LogPosition &p) const { return !(*this == p); }
+    bool operator <(const LogPosition &p) const { return lap < p.lap || (lap == p.lap && block < p.block); }
+};
+
+/// What of the log counts. It lies in one lap, or in the end of one and the beginning of the next.
+struct LogExtent {
+    LogPosition tail; ///< the oldest block that counts
+    LogPosition head; ///< behind the newest one
+    uint32_t blocks = 0; ///< of a lap, as the log is now
+    uint32_t blocksBefore = 0; ///< of the lap before the head's, which may have been shorter
+
+    /// blocks that count
+    uint32_t used() const {
+        return head.lap == tail.lap ? head.block - tail.block : blocksBefore - tail.block + head.block;
+    }
+
+    /// \returns the place of one of those, the oldest being number 0
+    LogPosition at(const uint32_t number) const {
+        const auto block = tail.block + number;
+        if (head.lap == tail.lap || block < blocksBefore)
+            return {tail.lap, block};
+        return {head.lap, block - blocksBefore};
+    }
+
+    /// whether the numbers can be those of a log
+    bool sane() const {
+        if (head.lap == tail.lap)
+            return tail.block <= head.block && head.block <= blocks;
+        return head.lap == tail.lap + 1 && head.block <= tail.block && tail.block <= blocksBefore && blocksBefore <= blocks;
+    }
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading the index log at start. */
+
+#include "fs/cluster/recovery/LogReader.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace {
+constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests waiting for more of the index
+constexpr unsigned blocksInLook = 16; ///< taken between looks at the time
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::LogReader::LogReader(Shared &shared, Findings &findings, RecoveryStats &stats, const Superblock &superblock):
+    shared_(shared),
+    findings_(findings),
+    stats_(stats),
+    extent_(superblock.log),
+    newest_(superblock.checkpointStart),
+    newestRemovals_(superblock.removalBlocks),
+    left_(extent_.used()),
+    asked_(left_)
+{
+}
+
+/// \returns the longest piece that ends in front of a block
+ClusterFs::LogReader::Piece
+ClusterFs::LogReader::pieceBelow(const uint32_t number) const
+{
+    Piece piece;
+    piece.from = number;
+    const auto &g = shared_.geometry;
+    while (piece.from > 0 && piece.blocks < blocksInPiece) {
+        const auto offset = g.logOffset(extent_.at(piece.from - 1).block);
+        if (piece.blocks && offset + indexBlockBytes != g.logOffset(extent_.at(piece.from).block))
+            break;
+        --piece.from;
+        ++piece.blocks;
+    }
+    return piece;
+}
+
+void
+ClusterFs::LogReader::read(const Piece &piece, std::function<void(Status, const BufferPointer &)> done)
+{
+    const auto size = piece.blocks * indexBlockBytes;
+    const auto buffer = std::make_shared<Buffer>(size);
+    Io io;
+    io.op = IoOp::read;
+    io.ioClass = IoClass::urgent;
+    io.offset = shared_.geometry.logOffset(extent_.at(piece.from).block);
+    io.size = size;
+    io.buffer = buffer->data();
+    const auto alive = shared_.alive;
+    ++stats_.reads;
+    stats_.bytesRead += size;
+    io.done = [alive, buffer, done = std::move(done)](const Status status) {
+        if (*alive)
+            done(status, buffer);
+    };
+    shared_.device.submit(std::move(io));
+}
+
+void
+ClusterFs::LogReader::start()
+{
+    announced_.assign(newestRemovals_, false);
+    readRemovals(true);
+}
+
+/// \param again their second copies, which are at the end
+void
+ClusterFs::LogReader::readRemovals(const bool again)
+{
+    const auto used = extent_.used();
+    uint32_t end = again ? used : 0;
+    while (!again && end < used && extent_.at(end) != newest_)
+        ++end;
+    end = again ? used : std::min(used, end + newestRemovals_);
+    const auto begin = end - std::min(end, newestRemovals_);
+    ++inFlight_; // ours, until all are on their way
+    const auto finished = [this, again] {
+        if (--inFlight_)
+            return;
+        const bool all = std::all_of(announced_.begin(), announced_.end(), [](const bool read) { return read; });
+        if (again && !all)
+            readRemovals(false);
+        else
+            reading_ = Reading::contents;
+    };
+    for (auto at = end; at > begin;) {
+        auto piece = pieceBelow(at);
+        if (piece.from < begin) {
+            piece.blocks -= begin - piece.from;
+            piece.from = begin;
+        }
+        at = piece.from;
+        ++inFlight_;
+        read(piece, [this, piece, finished](const Status status, const BufferPointer &buffer) {
+            for (uint32_t i = 0; status == Status::ok && i < piece.blocks; ++i) {
+                IndexBlock block;
+                const bool whole = block.decode(buffer->data() + size_t(i) * indexBlockBytes, shared_.uuid) == Status::ok &&
+                                   block.position == extent_.at(piece.from + i) && block.part != IndexBlock::Part::contents;
+                if (!whole || block.number >= announced_.size())
+                    continue;
+                announced_[block.number] = true;
+                for (const auto &removal: block.removals)
+                    findings_.announced(removal);
+            }
+            finished();
+        });
+    }
+    finished();
+}
+
+void
+ClusterFs::LogReader::readAhead()
+{
+    while (asked_ && pieces_.size() < piecesAhead) {
+        const auto piece = pieceBelow(asked_);
+        asked_ = piece.from;
+        pieces_[piece.from] = piece;
+        read(piece, [this, from = piece.from](const Status status, const BufferPointer &buffer) {
+            auto &waiting = pieces_[from];
+            waiting.here = true;
+            if (status == Status::ok)
+                waiting.buffer = buffer;
+        });
+    }
+}
+
+void
+ClusterFs::LogReader::poll()
+{
+    const auto until = shared_.clock.micros() + turnMicros;
+    readAhead();
+    while (left_) {
+        const auto found = std::prev(pieces_.end());
+        const auto &piece = found->second;
+        if (!piece.here)
+            return;
+        for (unsigned i = 0; i < blocksInLook && left_ > piece.from; ++i) {
+            --left_;
+            take(left_, piece.buffer ? piece.buffer->data() + size_t(left_ - piece.from) * indexBlockBytes : nullptr);
+        }
+        if (left_ == piece.from) {
+            pieces_.erase(found);
+            readAhead();
+        }
+        if (left_ && shared_.clock.micros() >= until)
+            return;
+    }
+    if (serial_)
+        leave(previous_);
+}
+
+/// \param bytes of a block, or nil when it can't be read
+void
+ClusterFs::LogReader::take(const uint32_t number, const char *const bytes)
+{
+    IndexBlock block;
+    const bool whole = bytes && block.decode(bytes, shared_.uuid) == Status::ok && block.position == extent_.at(number) &&
+                       (!serial_ || block.serial <= serial_);
+    if (!whole) {
+        ++stats_.blocksLost;
+        return;
+    }
+    if (block.serial != serial_)
+        enter(block);
+    const IndexLog::Mark mark{block.turn, block.turnCursor, block.position};
+    if (!marks_.empty() && marks_.back().turn == mark.turn && marks_.back().cursor == mark.cursor)
+        marks_.back() = mark; // it began here, or earlier
+    else
+        marks_.push_back(mark);
+    if (block.part != IndexBlock::Part::contents && block.number < removals_.size() && !removals_[block.number]) {
+        removals_[block.number] = true;
+        for (const auto &removal: block.removals)
+            findings_.removal(removal, block.serial);
+    }
+    for (const auto &use: block.uses)
+        findings_.use(use, block.serial);
+    // what is behind is newer, or belongs to what is
+    for (auto section = block.sections.rbegin(); section != block.sections.rend(); ++section)
+        findings_.section(*section, block.keys, block.serial);
+}
+
+/// a block of the next older checkpoint
+void
+ClusterFs::LogReader::enter(const IndexBlock &block)
+{
+    if (serial_)
+        leave(block.serial);
+    serial_ = block.serial;
+    previous_ = block.previous;
+    removals_.assign(std::min(block.removalBlocks, extent_.used()), false);
+}
+
+/// Each removal must have been read, in one of its copies.
+/// \param older serial of the checkpoint that comes next
+void
+ClusterFs::LogReader::leave(const uint64_t older)
+{
+    const bool all = std::all_of(removals_.begin(), removals_.end(), [](const bool read) { return read; });
+    if (!all || older != previous_)
+        findings_.doubtFromHere();
+}
+
+std::vector<ClusterFs::IndexLog::Mark>
+ClusterFs::LogReader::takeMarks()
+{
+    std::vector<IndexLog::Mark> marks(marks_.rbegin(), marks_.rend());
+    marks_.clear();
+    return marks;
+}
