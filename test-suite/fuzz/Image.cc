@@ -23,7 +23,7 @@ constexpr uint8_t expire = 8; ///< with lifetimes
 constexpr uint8_t otherPolicies = 16;
 
 /* kinds of changes */
-enum Kind : uint8_t { superblock, chunk, journalBlock, cluster, kindMask = 3 };
+enum Kind : uint8_t { superblock, indexBlock, journalBlock, cluster, groups, kindMask = 7 };
 constexpr uint8_t repaired = 0x80; ///< with the right checksum afterwards
 constexpr uint8_t copied = 0x40; ///< all of another structure first
 
@@ -65,8 +65,10 @@ placeOf(const Geometry &g, const uint8_t kind, const uint8_t which)
     switch (kind & kindMask) {
     case superblock:
         return {which % 2 * superblockSpacing, superblockBytes};
-    case chunk:
-        return {g.checkpointStart[which % 2] + which / 2 % (g.checkpointBytes / checkpointChunkBytes) * checkpointChunkBytes, checkpointChunkBytes};
+    case indexBlock:
+        return {g.logOffset(which % g.logBlocks), indexBlockBytes};
+    case groups:
+        return {g.groupsStart[which % 2] + which / 2 % (g.groupsBytes / groupsChunkBytes) * groupsChunkBytes, groupsChunkBytes};
     case journalBlock:
         return {g.journalStart[which % 2] + uint64_t(which / 2 % journalBlocks) * journalBlockBytes, journalBlockBytes};
     default:
@@ -83,8 +85,11 @@ repair(char *const bytes, const uint8_t kind, const uint32_t size)
     case superblock:
         repairSuperblock(bytes);
         return;
-    case chunk:
-        repairChunk(bytes);
+    case indexBlock:
+        repairIndexBlock(bytes);
+        return;
+    case groups:
+        repairGroups(bytes);
         return;
     case journalBlock:
         repairJournalBlock(bytes);
@@ -213,10 +218,15 @@ copyOf(const uint8_t kind, const uint8_t which, const uint8_t from, const uint16
 /// place and size in bytes
 using Fields = std::vector<std::pair<uint16_t, uint8_t>>;
 
-const Fields superblockFields = {{20, 1}, {36, 8}, {44, 4}, {48, 4}, {52, 8}, {60, 1}, {61, 8}, {69, 8}};
-const Fields clusterChunkFields = {{32, 8}, {40, 4}, {44, 4}, {48, 8}, {80, 4}, {84, 1}, {88, 8}, {96, 4}, {100, 4}, {104, 8}, {112, 4}};
-const Fields objectChunkFields = {{32, 4}, {36, 4}, {40, 4}, {80, 4}, {84, 4}, {88, 4}, {92, 4}, {96, 4}, {104, 8}};
-const Fields endChunkFields = {{40, 4}, {56, 8}};
+const Fields superblockFields = {{20, 1}, {36, 8}, {44, 4}, {48, 4}, {52, 8}, {60, 1}, {61, 8}, {69, 8}, {77, 4}, {81, 4},
+                                 {85, 4}, {89, 4}, {93, 4}, {97, 4}, {101, 4}, {105, 4}, {109, 4}, {113, 4}, {117, 4}, {121, 4},
+                                 {125, 8}, {133, 8}, {141, 8}};
+const Fields indexFields = {{24, 4}, {28, 4}, {32, 8}, {40, 8}, {48, 1}, {49, 1}, {52, 4}, {56, 4}, {60, 4}, {64, 4}, {68, 4}};
+/* the first record, whether it is a removal or a section with an object */
+const Fields removalFields = {{80, 1}, {81, 4}, {85, 8}};
+const Fields sectionFields = {{81, 1}, {82, 1}, {84, 4}, {88, 8}, {96, 4}, {100, 4}, {104, 8}, {112, 4}, {116, 4}, {120, 4},
+                              {124, 4}, {128, 4}, {132, 4}, {136, 4}, {140, 4}, {144, 4}, {148, 8}};
+const Fields groupsFields = {{24, 8}, {32, 4}, {36, 4}, {64, 8}, {96, 1}, {98, 2}, {116, 1}, {117, 1}};
 const Fields journalFields = {{24, 8}, {32, 4}, {36, 4}, {40, 4}, {48, 1}, {49, 4}, {53, 8}};
 const Fields frontFields = {{8, 1}, {12, 4}, {32, 8}, {48, 4}, {52, 4}, {56, 4}, {60, 4}, {64, 4}, {68, 8},
                             {96, 8}, {112, 4}, {116, 4}, {120, 8}, {128, 8}, {136, 8}, {144, 8}, {152, 1}, {154, 2}, {156, 4}};
@@ -243,15 +253,19 @@ seeds()
     }
     const std::string stopped(1, static_cast<char>(static_cast<uint8_t>(Ending::stop) | goOn));
     const std::string killed(1, static_cast<char>(static_cast<uint8_t>(Ending::kill) | goOn));
-    const auto scanned = killed + changeOf(chunk, 0, 100, "x") + changeOf(chunk, 1, 100, "x");
+    // of a store without an index log, all clusters are scanned
+    const auto scanned = killed + changeOf(superblock | repaired, 0, 20, "\3") + changeOf(superblock | repaired, 1, 20, "\3");
     for (const uint8_t region: {0, 1}) {
         addFields(all, stopped, superblock, region, superblockFields);
-        addFields(all, stopped, chunk, region, clusterChunkFields);
-        addFields(all, stopped, chunk, 2 | region, objectChunkFields);
-        addFields(all, stopped, chunk, 4 | region, endChunkFields);
+        addFields(all, stopped, groups, region, groupsFields);
         addFields(all, killed, journalBlock, region, journalFields);
         all.push_back(killed + copyOf(journalBlock, 2 | region, region, 32, '\1'));
-        all.push_back(killed + copyOf(chunk, region, 1 - region, 32, '\2'));
+    }
+    for (uint8_t block = 0; block < 6; ++block) {
+        addFields(all, stopped, indexBlock, block, indexFields);
+        addFields(all, stopped, indexBlock, block, removalFields);
+        addFields(all, stopped, indexBlock, block, sectionFields);
+        all.push_back(killed + copyOf(indexBlock, block, static_cast<uint8_t>(block + 1), 28, static_cast<char>(block)));
     }
     for (const uint8_t n: {0, 3, 20}) {
         addFields(all, killed, cluster, n, frontFields);

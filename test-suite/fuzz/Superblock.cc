@@ -15,9 +15,11 @@ checkGeometry(const Geometry &g)
 {
     require(g.clusterBytes >= 16 * 1024 && g.clusterBytes <= 16 * MB && !(g.clusterBytes & (g.clusterBytes - 1)), "cluster size");
     uint64_t at = 2 * superblockSpacing;
-    for (const auto start: g.checkpointStart) {
-        require(start >= at && start % 4096 == 0, "checkpoints lie apart");
-        at = start + g.checkpointBytes;
+    require(g.logStart >= at && g.logStart % 4096 == 0 && g.logBlocks > 0, "the index log lies behind the superblocks");
+    at = g.logStart + uint64_t(g.logBlocks) * indexBlockBytes;
+    for (const auto start: g.groupsStart) {
+        require(start >= at && start % 4096 == 0, "groups lie apart");
+        at = start + g.groupsBytes;
     }
     for (const auto start: g.journalStart) {
         require(start >= at && start % 4096 == 0, "journals lie apart");
@@ -25,8 +27,27 @@ checkGeometry(const Geometry &g)
     }
     require(g.clusterStart >= at && g.clusterStart % g.clusterBytes == 0, "clusters lie behind all else");
     require(g.clusterCount >= 8 && g.clusterOffset(g.clusterCount) <= g.deviceBytes, "clusters lie within the device");
-    require(g.indexCapacity > 0 && g.indexCapacity <= uint64_t(1) << 30, "index capacity");
-    require(g.bucketCount > 0 && g.bucketCount < uint64_t(1) << 31, "buckets");
+    require(g.objectsExpected > 0 && g.objectsExpected <= g.objectsMost && g.objectsMost <= uint64_t(1) << 30, "objects");
+    require(g.baseBuckets > 0 && g.baseBuckets <= g.objectsMost, "buckets");
+}
+
+/// what a start goes through from its tail to its head
+void
+checkLog(const Superblock &s)
+{
+    const auto &log = s.log;
+    const auto &g = s.geometry;
+    require(s.logClusters < g.clusterCount && s.turnCursor < g.clusterCount, "the log and its turn are within the clusters");
+    require(log.blocks <= g.logBlocksWith(s.logClusters) && log.used() <= log.blocks, "the log is no longer than its room");
+    require(uint64_t(s.removalBlocks) * 2 <= log.used(), "both copies of the removals are in the log");
+    if (!log.used())
+        return;
+    require(log.at(0) == log.tail, "the log begins at its tail");
+    for (const auto number: {uint32_t(0), log.used() / 2, log.used() - 1}) {
+        const auto at = log.at(number);
+        require(at.block < log.blocks, "blocks of the log lie in its room");
+        require(g.logOffset(at.block) + indexBlockBytes <= g.deviceBytes, "the log lies within the device");
+    }
 }
 
 void
@@ -44,9 +65,12 @@ run(Input in)
         return;
     }
     checkGeometry(s.geometry);
+    checkLog(s);
     std::vector<char> again(superblockBytes);
     s.encode(again.data());
-    require(agree(bytes, again, 0, 60) && agree(bytes, again, 61, 77), "encoding gives the same fields");
+    constexpr size_t logAt = 77, secretEnds = 173;
+    const auto same = s.version < indexLogVersion ? logAt : secretEnds; // older ones have no log
+    require(agree(bytes, again, 0, 60) && agree(bytes, again, 61, same), "encoding gives the same fields");
     require(again[60] == (bytes[60] == 1), "clean is 1");
     Superblock t;
     require(t.decode(again.data(), error) == Status::ok, "what was encoded is accepted");
@@ -69,10 +93,25 @@ seeds()
         s.clean = true;
         s.lastSequence = 9;
         s.checkpoint = 2;
+        std::string why;
+        if (s.geometry.plan(size.device, size.cluster, size.object, why)) {
+            s.startLog();
+            s.log.tail = {1, 20};
+            s.log.head = {2, 10};
+            s.log.blocksBefore = s.log.blocks;
+            s.checkpointStart = {2, 5};
+            s.removalBlocks = 1;
+            s.turnCursor = 7;
+            s.groups = 4;
+            s.serial = 8;
+            s.secret = {1, 2, 3, 4};
+        }
         std::string bytes(superblockBytes, '\0');
         s.encode(&bytes[0]);
         all.push_back(seedOf(0, bytes));
-        all.push_back(seedOf(1, bytes.substr(0, 100)));
+        all.push_back(seedOf(1, bytes.substr(0, 180)));
+        bytes[20] = 3; // without a log
+        all.push_back(seedOf(1, bytes.substr(0, 180)));
     }
     return all;
 }

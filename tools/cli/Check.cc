@@ -85,9 +85,9 @@ Checker::checkCopies()
 void
 Checker::checkRegions(const Superblock &s)
 {
-    const auto checkpoint = summarizeCheckpoint(image_, s);
-    if (!checkpoint.problem.empty())
-        found({"checkpoint", checkpoint.problem, noCluster, -1, ""});
+    const auto log = summarizeLog(image_, s);
+    if (!log.problem.empty())
+        found({"log", log.problem, noCluster, -1, ""});
     for (const auto follows: {s.checkpoint, s.checkpoint + 1}) {
         const auto journal = summarizeJournal(image_, s, follows);
         if (!journal.problem.empty())

@@ -134,9 +134,9 @@ describe(const FormatOrder &order, std::string &error)
     if (!image || image->choose(superblock, error) != Status::ok)
         return exitProblems;
     const auto &g = superblock.geometry;
-    printf("%s: formatted: %llu MB, %u clusters of %u KB, an index for %llu objects, UUID %s\n", order.path.c_str(),
+    printf("%s: formatted: %llu MB, %u clusters of %u KB, planned for %llu objects, UUID %s\n", order.path.c_str(),
            static_cast<unsigned long long>(g.deviceBytes >> 20), g.clusterCount, g.clusterBytes / 1024,
-           static_cast<unsigned long long>(g.indexCapacity), uuidText(superblock.uuid).c_str());
+           static_cast<unsigned long long>(g.objectsExpected), uuidText(superblock.uuid).c_str());
     return exitFine;
 }
 

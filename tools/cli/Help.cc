@@ -23,7 +23,7 @@ const char formatHelp[] =
 const char inspectHelp[] =
     "clusterfs inspect PATH [--cluster=N] [--json]\n"
     "\n"
-    "Shows superblocks, regions, checkpoint and journal. Changes nothing.\n"
+    "Shows superblocks, regions, index log, groups and journals. Changes nothing.\n"
     "\n"
     "  --cluster=N  show the directory of this cluster instead\n"
     "  --json       print one JSON object\n";
@@ -31,7 +31,7 @@ const char inspectHelp[] =
 const char checkHelp[] =
     "clusterfs check PATH [--json]\n"
     "\n"
-    "Reads superblocks, checkpoint, journal, and all clusters in use, compares every\n"
+    "Reads superblocks, index log, journals, and all clusters in use, compares every\n"
     "checksum, and says what a start would do. Changes nothing.\n"
     "Ends with 0 when all is well, 1 when something is damaged, 2 when it cannot tell.\n"
     "\n"

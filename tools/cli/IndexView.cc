@@ -61,7 +61,7 @@ bool
 IndexView::suits(const Key &key, const SlotNo slot) const
 {
     const auto &index = catalog().index;
-    return index[slot].tag == Index::TagOf(key) && index.bucketOfSlot(slot) == index.bucketOf(key);
+    return index.hashedOf(slot) == index.hashOf(key);
 }
 
 /// lists what the index has in a cluster

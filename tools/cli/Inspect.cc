@@ -50,7 +50,7 @@ showSuperblock(const Superblock &s, Output &out)
     out.put("cluster_bytes", uint64_t(g.clusterBytes));
     out.put("cluster_count", uint64_t(g.clusterCount));
     out.put("object_bytes", uint64_t(g.objectBytes));
-    out.put("index_capacity", g.indexCapacity);
+    out.put("objects_expected", g.objectsExpected);
     out.close();
 }
 
@@ -70,8 +70,9 @@ showRegions(const Geometry &g, Output &out)
     out.openList("regions");
     showRegion(out, "superblock 0", 0, superblockBytes);
     showRegion(out, "superblock 1", superblockSpacing, superblockBytes);
+    showRegion(out, "index log", g.logStart, uint64_t(g.logBlocks) * indexBlockBytes);
     for (unsigned i = 0; i < 2; ++i)
-        showRegion(out, "checkpoint " + std::to_string(i), g.checkpointStart[i], g.checkpointBytes);
+        showRegion(out, "groups " + std::to_string(i), g.groupsStart[i], g.groupsBytes);
     for (unsigned i = 0; i < 2; ++i)
         showRegion(out, "journal " + std::to_string(i), g.journalStart[i], g.journalBytes);
     showRegion(out, "clusters", g.clusterStart, uint64_t(g.clusterCount) * g.clusterBytes);
@@ -79,19 +80,48 @@ showRegions(const Geometry &g, Output &out)
 }
 
 void
-showCheckpoint(const CheckpointSummary &c, Output &out)
+showPosition(Output &out, const char *const name, const LogPosition &position)
 {
-    out.open("checkpoint");
-    out.put("number", c.number);
-    out.putFlag("whole", c.problem.empty());
-    out.put("chunks", uint64_t(c.chunks));
-    out.put("cluster_records", c.clusters);
-    out.put("object_records", c.objects);
-    out.putFlag("keys", c.keys);
-    out.put("group_records", c.groups);
-    out.put("member_records", c.members);
-    if (!c.problem.empty())
-        out.put("problem", c.problem);
+    out.open(name);
+    out.put("lap", uint64_t(position.lap));
+    out.put("block", uint64_t(position.block));
+    out.close();
+}
+
+void
+showLog(const Superblock &s, const LogSummary &l, Output &out)
+{
+    out.open("index_log");
+    out.put("serial", s.serial);
+    out.put("blocks", uint64_t(s.log.blocks));
+    out.put("clusters", uint64_t(s.logClusters));
+    showPosition(out, "tail", s.log.tail);
+    showPosition(out, "head", s.log.head);
+    showPosition(out, "newest_checkpoint", s.checkpointStart);
+    out.put("removal_blocks", uint64_t(s.removalBlocks));
+    out.put("turn", uint64_t(s.turn));
+    out.put("turn_cursor", uint64_t(s.turnCursor));
+    out.put("blocks_in_use", uint64_t(l.blocks));
+    out.put("blocks_lost", uint64_t(l.lost));
+    out.put("checkpoints", l.checkpoints);
+    out.put("removals", l.removals);
+    out.put("sections", l.sections);
+    out.put("object_records", l.objects);
+    out.put("uses", l.uses);
+    out.putFlag("keys", l.keys);
+    if (!l.problem.empty())
+        out.put("problem", l.problem);
+    out.close();
+}
+
+void
+showGroups(const Superblock &s, const GroupsSummary &g, Output &out)
+{
+    out.open("groups");
+    out.put("generation", s.groups);
+    out.put("chunks", uint64_t(g.chunks));
+    out.put("group_records", g.groups);
+    out.put("member_records", g.members);
     out.close();
 }
 
@@ -131,14 +161,15 @@ inspectDevice(Image &image, Output &out)
     }
     showSuperblock(superblock, out);
     showRegions(superblock.geometry, out);
-    const auto checkpoint = summarizeCheckpoint(image, superblock);
-    showCheckpoint(checkpoint, out);
+    const auto log = summarizeLog(image, superblock);
+    showLog(superblock, log, out);
+    showGroups(superblock, summarizeGroups(image, superblock), out);
     const JournalSummary journals[2] = {
         summarizeJournal(image, superblock, superblock.checkpoint),
         summarizeJournal(image, superblock, superblock.checkpoint + 1)
     };
     showJournals(journals, out);
-    const bool whole = checkpoint.problem.empty() && journals[0].problem.empty() && journals[1].problem.empty() &&
+    const bool whole = log.problem.empty() && journals[0].problem.empty() && journals[1].problem.empty() &&
                        image.copy(0).status == Status::ok && image.copy(1).status == Status::ok;
     return whole ? exitFine : exitProblems;
 }
@@ -193,6 +224,10 @@ inspectCluster(Image &image, const Superblock &superblock, const ClusterNo n, Ou
     const auto &g = superblock.geometry;
     out.put("cluster", uint64_t(n));
     out.put("offset", g.clusterOffset(n));
+    if (n < superblock.logClusters) {
+        out.put("state", "part of the index log");
+        return exitFine;
+    }
     const char *bytes = nullptr;
     if (image.read(g.clusterOffset(n), g.clusterBytes, bytes) != Status::ok) {
         out.put("state", "unreadable");

@@ -24,6 +24,7 @@ struct Colour {
 
 constexpr Colour freeColour = {242, 242, 242};
 constexpr Colour badColour = {214, 39, 40};
+constexpr Colour logColour = {120, 120, 120};
 constexpr Colour largeColour = {142, 107, 184};
 constexpr Colour aloneColour = {240, 176, 77};
 constexpr Colour groupedColour = {31, 111, 180};
@@ -54,6 +55,7 @@ struct Cell {
     unsigned packed = 0; ///< clusters in each state
     unsigned large = 0;
     unsigned bad = 0;
+    unsigned log = 0;
     uint64_t objects = 0;
     uint64_t grouped = 0; ///< those that lie in a group of two and more
     uint64_t groups = 0;
@@ -136,6 +138,9 @@ Map::add(Cell &cell, const ClusterNo n) const
     const auto &c = catalog_.clusters[n];
     if (c.state == ClusterState::bad) {
         ++cell.bad;
+    } else if (c.state == ClusterState::log) {
+        ++cell.log;
+        return;
     } else if (c.state == ClusterState::part) {
         ++cell.large;
         cell.liveBytes += c.end;
@@ -174,6 +179,8 @@ Map::contents(const Cell &cell) const
 {
     if (cell.bad)
         return badColour;
+    if (cell.log)
+        return logColour;
     if (!cell.inUse())
         return freeColour;
     const auto grouped = cell.objects ? static_cast<double>(cell.grouped) / static_cast<double>(cell.objects) : 0.0;
@@ -223,6 +230,7 @@ Map::printContents() const
     printKey(0, 190, largeColour, "large objects");
     printKey(0, 300, freeColour, "free");
     printKey(0, 350, badColour, "out of use");
+    printKey(0, 430, logColour, "index log");
     for (size_t i = 0; i < cells_.size(); ++i) {
         const auto &cell = cells_[i];
         std::string title = "cluster " + std::to_string(cell.first);
@@ -235,6 +243,8 @@ Map::printContents() const
             title += ": " + std::to_string(cell.large) + " of large objects";
         if (cell.bad)
             title += ": " + std::to_string(cell.bad) + " out of use";
+        if (cell.log)
+            title += ": " + std::to_string(cell.log) + " of the index log";
         char when[32] = "";
         const time_t written = cell.latest;
         struct tm broken;

@@ -1,67 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading checkpoints and journals without using them. */
+/* Reading index log, groups and journals without using them. */
 
 #include "Regions.h"
 
-#include "fs/cluster/layout/Checkpoint.h"
+#include "fs/cluster/layout/IndexBlock.h"
 #include "fs/cluster/layout/JournalBlock.h"
+#include "fs/cluster/layout/SavedGroups.h"
 
 namespace ClusterFs::Cli {
 
-/// what was learned of groups, up to the first chunk that is not whole, which is no problem
 static void
-countGroups(Image &image, const Superblock &superblock, const uint32_t end, CheckpointSummary &summary)
+countBlock(const IndexBlock &block, uint64_t &serial, LogSummary &summary)
 {
-    const auto &g = superblock.geometry;
-    for (auto index = end; index < g.checkpointBytes / checkpointChunkBytes; ++index) {
-        const auto offset = g.chunkOffset(summary.number, index);
-        const char *bytes = nullptr;
-        Checkpoint::Chunk chunk;
-        if (image.read(offset, checkpointChunkBytes, bytes) != Status::ok ||
-                Checkpoint::Decode(bytes, chunk, superblock.uuid) != Status::ok || chunk.kind != Checkpoint::groups ||
-                chunk.checkpoint != summary.number || chunk.index != index)
-            return;
-        summary.groups += chunk.groupRecords.size();
-        for (const auto &group: chunk.groupRecords)
-            summary.members += group.members.size();
+    summary.checkpoints += block.serial != serial;
+    serial = block.serial;
+    summary.removals += block.removals.size();
+    summary.sections += block.sections.size();
+    summary.uses += block.uses.size();
+    for (const auto &section: block.sections) {
+        summary.objects += section.objects.size();
+        summary.keys = summary.keys || (block.keys && !section.objects.empty());
     }
 }
 
-CheckpointSummary
-summarizeCheckpoint(Image &image, const Superblock &superblock)
+LogSummary
+summarizeLog(Image &image, const Superblock &superblock)
 {
-    CheckpointSummary summary;
-    summary.number = superblock.checkpoint;
-    if (!summary.number)
-        return summary;
+    constexpr uint32_t blocksInPiece = 256;
     const auto &g = superblock.geometry;
-    const auto most = static_cast<uint32_t>(g.checkpointBytes / checkpointChunkBytes);
-    for (uint32_t index = 0; index < most; ++index) {
-        const auto offset = g.chunkOffset(summary.number, index);
-        const auto name = "chunk " + std::to_string(index) + " of checkpoint " + std::to_string(summary.number) +
-                          " at byte " + std::to_string(offset);
+    const auto &log = superblock.log;
+    LogSummary summary;
+    summary.blocks = log.used();
+    uint64_t serial = 0; // of the last whole block
+    for (uint32_t from = 0; from < summary.blocks;) {
+        const auto offset = g.logOffset(log.at(from).block);
+        uint32_t count = 1; // that lie beside each other
+        while (count < blocksInPiece && from + count < summary.blocks &&
+                g.logOffset(log.at(from + count).block) == offset + uint64_t(count) * indexBlockBytes)
+            ++count;
         const char *bytes = nullptr;
-        Checkpoint::Chunk chunk;
-        if (image.read(offset, checkpointChunkBytes, bytes) != Status::ok) {
-            summary.problem = name + " can't be read";
-            return summary;
+        const bool here = image.read(offset, uint64_t(count) * indexBlockBytes, bytes) == Status::ok;
+        for (uint32_t i = 0; i < count; ++i) {
+            IndexBlock block;
+            if (here && block.decode(bytes + size_t(i) * indexBlockBytes, superblock.uuid) == Status::ok &&
+                    block.position == log.at(from + i) && block.serial >= serial) {
+                countBlock(block, serial, summary);
+                continue;
+            }
+            if (!summary.lost++)
+                summary.problem = "block " + std::to_string(log.at(from + i).block) + " of the index log at byte " +
+                                  std::to_string(offset + uint64_t(i) * indexBlockBytes) + (here ? " is damaged" : " can't be read");
         }
-        if (Checkpoint::Decode(bytes, chunk, superblock.uuid) != Status::ok || chunk.checkpoint != summary.number || chunk.index != index) {
-            summary.problem = name + " is damaged";
-            return summary;
-        }
-        ++summary.chunks;
-        summary.clusters += chunk.clusterRecords.size();
-        summary.objects += chunk.objectRecords.size();
-        summary.keys = summary.keys || chunk.keys;
-        if (chunk.kind != Checkpoint::end)
-            continue;
-        if (chunk.total != summary.objects)
-            summary.problem = name + " counts " + std::to_string(chunk.total) + " objects, but there are " + std::to_string(summary.objects);
-        countGroups(image, superblock, index + 1, summary);
-        return summary;
+        from += count;
     }
-    summary.problem = "checkpoint " + std::to_string(summary.number) + " has no end";
+    if (summary.lost > 1)
+        summary.problem += ", and " + std::to_string(summary.lost - 1) + " more are lost";
+    return summary;
+}
+
+GroupsSummary
+summarizeGroups(Image &image, const Superblock &superblock)
+{
+    GroupsSummary summary;
+    const auto &g = superblock.geometry;
+    while (superblock.groups && summary.chunks < g.groupsBytes / groupsChunkBytes) {
+        const char *bytes = nullptr;
+        SavedGroups::Chunk chunk;
+        if (image.read(g.groupsOffset(superblock.groups, summary.chunks), groupsChunkBytes, bytes) != Status::ok ||
+                SavedGroups::Decode(bytes, chunk, superblock.uuid) != Status::ok ||
+                chunk.generation != superblock.groups || chunk.index != summary.chunks)
+            break;
+        ++summary.chunks;
+        summary.groups += chunk.groups.size();
+        for (const auto &group: chunk.groups)
+            summary.members += group.members.size();
+    }
     return summary;
 }
 

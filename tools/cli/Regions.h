@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the checkpoint and journal regions hold. */
+/* What index log, groups and journals hold. */
 
 #ifndef CLUSTERFS_TOOLS_CLI_REGIONS_H
 #define CLUSTERFS_TOOLS_CLI_REGIONS_H
@@ -8,19 +8,29 @@
 
 namespace ClusterFs::Cli {
 
-/// the newest complete checkpoint, looked at chunk by chunk
-struct CheckpointSummary {
-    uint64_t number = 0; ///< 0: none was written since formatting
-    uint32_t chunks = 0; ///< whole ones
-    uint64_t clusters = 0; ///< cluster records
-    uint64_t objects = 0; ///< object records
-    bool keys = false; ///< object records have keys
-    uint64_t groups = 0; ///< group records behind the end that a start would read
-    uint64_t members = 0; ///< of those groups
-    std::string problem; ///< why it is not whole, with the place; empty when it is
+/// the index log, looked at block by block from its tail to its head
+struct LogSummary {
+    uint32_t blocks = 0; ///< from tail to head
+    uint32_t lost = 0; ///< of those, damaged
+    uint64_t checkpoints = 0; ///< that the whole ones are of
+    uint64_t removals = 0; ///< each counted once for each of its copies
+    uint64_t sections = 0; ///< clusters that are named, each as often as it is; a large one is in several pieces
+    uint64_t objects = 0; ///< that are named, each as often as it is
+    uint64_t uses = 0;
+    bool keys = false; ///< some objects have keys
+    std::string problem; ///< the first damage, with the place; empty when all is well
 };
 
-CheckpointSummary summarizeCheckpoint(Image &, const Superblock &);
+LogSummary summarizeLog(Image &, const Superblock &);
+
+/// what is known of groups, up to the first chunk that is not whole: that is no problem
+struct GroupsSummary {
+    uint32_t chunks = 0; ///< that a start reads
+    uint64_t groups = 0;
+    uint64_t members = 0; ///< of those groups
+};
+
+GroupsSummary summarizeGroups(Image &, const Superblock &);
 
 /// the journal that follows one checkpoint
 struct JournalSummary {

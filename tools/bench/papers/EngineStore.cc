@@ -360,8 +360,10 @@ uint64_t
 EngineStore::memoryToCome() const
 {
     const auto s = engine_->stats();
-    // beside the caches: the index, at most, and buffers of requests in flight
-    const uint64_t index = s.indexCapacity * 40 + s.clusters * 64;
+    // beside the caches: the index as it was planned, and buffers of requests in flight
+    const auto *const superblock = engine_->superblock();
+    const uint64_t objects = superblock ? superblock->geometry.objectsExpected : s.objects;
+    const uint64_t index = objects * 40 + s.clusters * 64;
     const uint64_t inFlight = uint64_t(config_.depth) * config_.clusterBytes();
     // The engine bypasses the page cache, so that more does it no good: this is
     // ample, since its buffers cost more than they hold.
