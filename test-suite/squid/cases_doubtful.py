@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Objects that a start has found in their clusters, because the checkpoint was damaged: nobody knows whether they
+"""Objects that a start has found in their clusters, because the index log was damaged: nobody knows whether they
 were deleted since, so the origin is asked before they are used."""
 
 import re
@@ -9,10 +9,10 @@ from testlib.processes import run
 from testlib.suite import HITS, case
 
 
-def zero_checkpoints(path):
-    """Overwrites the regions of the image that have copies of the index."""
+def zero_index_log(path):
+    """Overwrites the region of the image that has the index."""
     done = run(CLUSTERFS, "inspect", path)
-    regions = re.findall(r'region="checkpoint \d+" offset=(\d+) bytes=(\d+)', done.stdout)
+    regions = re.findall(r'region="index log" offset=(\d+) bytes=(\d+)', done.stdout)
     assert regions, done.stdout
     with open(path, "r+b") as image:
         for offset, size in regions:
@@ -28,7 +28,7 @@ def confirmed_once(t):
     for url in urls:
         t.store_object(squid, url)
     squid.stop()
-    zero_checkpoints(t.image())
+    zero_index_log(t.image())
     squid.start()
     for url in urls:
         reply = squid.client.get(url).check()

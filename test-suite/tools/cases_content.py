@@ -54,27 +54,27 @@ def crash_after_a_checkpoint(test):
 
 
 @case
-def with_keys_in_the_checkpoint(test):
+def with_keys_in_the_index_log(test):
     image, wanted = test.filled(options=("list=on",))
-    assert test.json("inspect", image)["checkpoint"]["keys"] is True
+    assert test.json("inspect", image)["index_log"]["keys"] is True
     agree(test, image, wanted)
 
 
 @case
-def with_groups_behind_the_checkpoint(test):
+def with_groups(test):
     image, wanted = test.filled()
-    assert test.json("inspect", image)["checkpoint"]["group_records"] == 0
+    assert test.json("inspect", image)["groups"]["group_records"] == 0
     commands = [f"collocate {url(n)} {url(n + 1)} {url(n + 2)}" for n in range(0, 30, 3)]
     test.fill(image, *commands)
-    checkpoint = test.json("inspect", image)["checkpoint"]
-    assert (checkpoint["group_records"], checkpoint["member_records"]) == (10, 20), checkpoint
+    groups = test.json("inspect", image)["groups"]
+    assert (groups["group_records"], groups["member_records"]) == (10, 20), groups
     agree(test, image, wanted)
     test.fill(image)  # a run that learns nothing
-    assert test.json("inspect", image)["checkpoint"]["group_records"] == 10
-    start = next(r["offset"] for r in test.json("inspect", image)["regions"]
-                 if r["region"] == f"checkpoint {test.json('inspect', image)['checkpoint']['number'] % 2}")
-    image.flip(start + test.json("inspect", image)["checkpoint"]["chunks"] * 262144 + 100)
-    assert test.json("inspect", image)["checkpoint"]["group_records"] == 0
+    report = test.json("inspect", image)
+    assert report["groups"]["group_records"] == 10, report
+    start = next(r["offset"] for r in report["regions"] if r["region"] == f"groups {report['groups']['generation'] % 2}")
+    image.flip(start + 100)
+    assert test.json("inspect", image)["groups"]["group_records"] == 0
     agree(test, image, wanted)  # no problem: nothing depends on them
 
 

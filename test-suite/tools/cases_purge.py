@@ -67,7 +67,7 @@ def keeps_keys(test):
     image = pages(test, options=("list=on",))
     purged(test, image, "--prefix=https:", ["https://a.example/"])
     test.tool("purge", image.path, "--url=http://a.example/")
-    assert test.json("inspect", image)["checkpoint"]["keys"] is True
+    assert test.json("inspect", image)["index_log"]["keys"] is True
 
 
 @case

@@ -213,6 +213,7 @@ Checker::conclude()
     out_.put("deletes_replayed", recovery_.deletes);
     out_.put("records_overruled", recovery_.dropped);
     out_.put("clusters_read_at_start", recovery_.clustersRead);
+    out_.put("log_blocks_lost", recovery_.blocksLost);
 }
 
 int
