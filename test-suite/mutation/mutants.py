@@ -62,7 +62,11 @@ MUTANTS = (
     # deletes
     Mutant("deletes-not-logged", "recovery/Journal.cc", "    ++shared_.counters.journalDeletes;\n    add(record);\n",
            "    ++shared_.counters.journalDeletes;\n"),
-    Mutant("deletes-not-remembered", "recovery/Findings.cc", "    if (removed(record.bucket, record.tag, c.sequence))\n        return;\n", ""),
+    Mutant("deletes-not-remembered", "recovery/Findings.cc",
+           "    if (removed(logged.hashed, catalog.clusters[r.cluster].sequence)) {\n        reject(r);\n        return;\n    }\n", ""),
+    Mutant("deletes-not-in-the-index-log", "index/Changes.cc", "        gone_.push_back({n, offset});\n", "        (void)offset;\n"),
+    Mutant("index-log-forgets-too-early", "recovery/IndexLog.cc", "    if (anew_)\n        return start_;\n    auto oldest",
+           "    if (attempt_.blocks)\n        return start_;\n    auto oldest"),
     Mutant("deletes-not-flushed", "recovery/Journal.cc", "    busy_ = true;\n    flushOwed_ = false;\n    releaseAtRisk_ = 0;",
            "    releaseAtRisk_ = 0;\n    return;"),
     Mutant("deletes-wait-for-the-end-of-a-start", "engine/Core.cc", "    if (recovery.knowsJournal()) //", "    if (recovery.done()) //",
