@@ -110,7 +110,12 @@ seeds()
         s.encode(&bytes[0]);
         all.push_back(seedOf(0, bytes));
         all.push_back(seedOf(1, bytes.substr(0, 180)));
-        bytes[20] = 3; // without a log
+        if (s.geometry.clusterCount) {
+            s.turnCursor = s.geometry.clusterCount; // there is no such cluster
+            s.encode(&bytes[0]);
+            all.push_back(seedOf(1, bytes.substr(0, 180)));
+        }
+        bytes[16] = 3; // without a log
         all.push_back(seedOf(1, bytes.substr(0, 180)));
     }
     return all;
