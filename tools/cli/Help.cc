@@ -16,7 +16,7 @@ const char formatHelp[] =
     "                     use only so much\n"
     "  --cluster-size=KB  unit of disk space and of writes: a power of two from 16 to\n"
     "                     16384 (default: 1024)\n"
-    "  --object-size=KB   mean size to expect of objects; sizes the index (default: 13)\n"
+    "  --object-size=KB   mean size to expect of objects; plans the index (default: 13)\n"
     "  --owner=USER       give the device or file to this user (Squid's), as root\n"
     "  --force            overwrite whatever is there, unless it is in use\n";
 
