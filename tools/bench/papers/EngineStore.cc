@@ -52,6 +52,7 @@ addTo(Counters &sum, const Counters &c)
     sum.carriedBytes += c.carriedBytes;
     sum.corrupt += c.corrupt;
     sum.checkpoints += c.checkpoints;
+    sum.checkpointBytes += c.checkpointBytes;
 }
 
 } // namespace
@@ -410,6 +411,7 @@ EngineStore::describe(Json &json) const
     counters.put("carriedBytes", c.carriedBytes);
     counters.put("corrupt", c.corrupt);
     counters.put("checkpoints", c.checkpoints);
+    counters.put("checkpointBytes", c.checkpointBytes);
     for (const auto op: {IoOp::read, IoOp::write}) {
         const auto &d = device_->stats().of(op);
         const std::string name = op == IoOp::read ? "read" : "write";
