@@ -74,7 +74,10 @@ ClusterFs::Changes::failed()
     all_ = all_ || collectsAll_;
     for (const auto &g: goneBefore_)
         gone(g.cluster, g.offset);
-    updated_.insert(updated_.end(), updatedBefore_.begin(), updatedBefore_.end());
+    if (updated_.size() + updatedBefore_.size() <= updatedMost)
+        updated_.insert(updated_.end(), updatedBefore_.begin(), updatedBefore_.end());
+    else
+        all_ = true; // of which clusters they are is not known here
     for (const auto &k: usedBefore_)
         used(k);
     any_ = true;

@@ -10,14 +10,15 @@
 namespace ClusterFs {
 namespace {
 
-/// \returns records for which there is room in the address space, which may be limited
+/// \returns records for which there is room in the address space, which may be limited: half of what
+/// is left of it, since the process needs memory for all else
 uint64_t
 affordable(uint64_t capacity, const size_t bytesPerRecord)
 {
     constexpr uint64_t least = 1 << 20;
     for (;;) {
         try {
-            const Region whole(capacity * bytesPerRecord);
+            const Region twice(2 * capacity * bytesPerRecord);
             return capacity;
         } catch (const std::bad_alloc &) {
             if (capacity <= least)

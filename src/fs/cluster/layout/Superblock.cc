@@ -126,7 +126,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         return Status::ok;
     }
     const bool fits = logClusters < geometry.clusterCount && log.blocks <= geometry.logBlocksWith(logClusters) && log.sane();
-    if (!fits || turnCursor > geometry.clusterCount || removalBlocks * uint64_t(2) > log.used()) {
+    if (!fits || turnCursor >= geometry.clusterCount || removalBlocks * uint64_t(2) > log.used()) {
         error = "impossible index log in the superblock";
         return Status::corrupt;
     }

@@ -19,6 +19,7 @@ ClusterFs::LogReader::LogReader(Shared &shared, Findings &findings, RecoveryStat
     extent_(superblock.log),
     newest_(superblock.checkpointStart),
     newestRemovals_(superblock.removalBlocks),
+    newestSerial_(superblock.serial),
     left_(extent_.used()),
     asked_(left_)
 {
@@ -191,6 +192,8 @@ ClusterFs::LogReader::enter(const IndexBlock &block)
 {
     if (serial_)
         leave(block.serial);
+    else if (block.serial != newestSerial_)
+        findings_.doubtFromHere(); // nothing of the newest one is left, nor of its removals
     serial_ = block.serial;
     previous_ = block.previous;
     removals_.assign(std::min(block.removalBlocks, extent_.used()), false);

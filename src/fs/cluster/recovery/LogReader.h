@@ -64,6 +64,7 @@ private:
     const LogExtent extent_;
     const LogPosition newest_; ///< where the newest checkpoint begins
     const uint32_t newestRemovals_;
+    const uint64_t newestSerial_;
     Reading reading_ = Reading::removals;
     unsigned inFlight_ = 0;
     std::vector<bool> announced_; ///< by number of the newest checkpoint's removal blocks: read
