@@ -104,7 +104,7 @@ def a_map_agrees(test):
             shown[int(found[1])] = int(found[2])
     assert shown == places, (shown, places)
     assert sum("large objects" in title for title in titles) == test.json("check", image)["part_clusters"], titles
-    assert sum(1 for _ in picture.iter("{http://www.w3.org/2000/svg}rect")) == 1 + 4 * count + 5 + 3 * 3
+    assert sum(1 for _ in picture.iter("{http://www.w3.org/2000/svg}rect")) == 1 + 4 * count + 6 + 3 * 3
 
 
 @case
