@@ -250,6 +250,30 @@ TEST(Recovery, aScanLeavesNewerClustersAlone) {
     EXPECT_EQ(p.catalog.index.find(keyOf(7001)), noSlot) << "whoever writes it adds it, too";
 }
 
+/// the superblock is older than what was written last: ages of objects must not depend on that
+TEST(Recovery, goesOnWhereTheHeatOfObjectsIs) {
+    PartsDevice d;
+    Sequence newest = 0;
+    {
+        Parts p(d);
+        p.allFree();
+        p.placed(1, 1, 1024, 8);
+        ASSERT_TRUE(p.runCheckpoint());
+        p.journal.announce(2, p.shared.sequence);
+        newest = p.shared.sequence + 5 * p.shared.heatTickWrites();
+        putCluster(d, 2, 3, newest);
+        ASSERT_TRUE(p.writeJournal());
+    }
+    Parts p(d);
+    p.recovery = std::make_unique<Recovery>(p.shared, p.journal, d.superblock);
+    p.recovery->takeNumbers();
+    p.recovery->start();
+    ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->done(); }));
+    ASSERT_NE(p.catalog.index.find(keyOf(3)), noSlot);
+    EXPECT_GT(p.shared.sequence, newest);
+    EXPECT_EQ((p.shared.sequence - newest) % (256 * p.shared.heatTickWrites()), 0U);
+}
+
 /// an object of which two copies are found: the newer one counts when its cluster, which is read, has it whole
 TEST(Recovery, waitsForTheCopiesThatItChecks) {
     uint64_t last = 0; ///< number of the read of that cluster

@@ -60,6 +60,16 @@ ClusterFs::Recovery::takeNumbers()
     shared_.sequence += 2 * sequenceGap(shared_);
 }
 
+/// \returns a number above all others, at the same place in the round of heat ticks as the newest one
+/// that was found: what was used just before a crash must not look as if that had been long ago
+ClusterFs::Sequence
+ClusterFs::Recovery::nextSequence() const
+{
+    const auto round = 256 * shared_.heatTickWrites();
+    const auto least = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
+    return least + (findings_.highest() + round - least % round) % round;
+}
+
 void
 ClusterFs::Recovery::start()
 {
@@ -166,7 +176,7 @@ ClusterFs::Recovery::beginScan()
     shared_.catalog.changes.all();
     fronts_.clear();
     nextScan_ = 0;
-    shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
+    shared_.sequence = nextSequence();
     scanLimit_ = shared_.sequence;
     readFronts();
 }
@@ -277,7 +287,7 @@ ClusterFs::Recovery::end()
     if (frontsInFlight_)
         return; // poll() comes back
     if (step_ != Step::scan)
-        shared_.sequence = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
+        shared_.sequence = nextSequence();
     fronts_.clear();
     step_ = Step::finish;
     finish();

@@ -51,6 +51,7 @@ private:
 
     void read(uint64_t offset, uint32_t size, std::function<void(Status, const BufferPointer &)>);
 
+    Sequence nextSequence() const;
     void readJournal();
     void nextJournal();
 

@@ -442,7 +442,12 @@ ClusterFs::Evictor::look(const LeavingPointer &l)
         l->bytes = KeepNear(l->list, l->bytes);
     }
     const auto &index = catalog.index;
-    if (l->list.empty() || !l->mayCarry || !hasRoomFor(l->bytes) || index.used() + l->list.size() >= index.capacity()) {
+    const bool room = l->mayCarry && hasRoomFor(l->bytes) && index.used() + l->list.size() < index.capacity();
+    if (!room && !l->list.empty() && catalog.clusters[l->cluster].errors == ClusterEntry::unwritable && fits(l->cluster)) {
+        carrier_.letGo(l->cluster); // what was stored meanwhile took the room: a later sweep comes back
+        return true;
+    }
+    if (l->list.empty() || !room) {
         beginEmptying(*l);
         return false;
     }
@@ -565,6 +570,14 @@ ClusterFs::Evictor::sweep()
     }
 }
 
+/// whether there could ever be room to move all of a cluster
+bool
+ClusterFs::Evictor::fits(const ClusterNo c) const
+{
+    const uint64_t bytes = shared_.catalog.clusters[c].liveBytes;
+    return bytes + bytes / 4 < shared_.catalog.staging.bytesLimit() / 2;
+}
+
 /// Puts a cluster that gave errors out of use. What is whole in it moves, with a later sweep where there is no room
 /// now: after a power cut, a cluster that was being written may have as many objects that are torn.
 void
@@ -577,8 +590,7 @@ ClusterFs::Evictor::retire(const ClusterNo c)
         entry.errors = ClusterEntry::unwritable; // as soon as nothing is left of it, and nobody reads it
         ++shared_.counters.quarantined;
     }
-    const bool fits = entry.liveBytes + entry.liveBytes / 4 < shared_.catalog.staging.bytesLimit() / 2;
-    if (!fits || (hasRoomFor(entry.liveBytes) && !carrier_.full()))
+    if (!fits(c) || (hasRoomFor(entry.liveBytes) && !carrier_.full()))
         evict(c);
 }
 

@@ -90,6 +90,7 @@ private:
     bool look(const LeavingPointer &);
     void load(const LeavingPointer &);
     bool carry(Leaving &);
+    bool fits(ClusterNo) const;
     void retire(ClusterNo);
     void finish(ClusterNo);
     void beginEmptying(Leaving &);
