@@ -81,7 +81,7 @@ MUTANTS = (
     Mutant("older-copies-forgotten", "replacement/Carrier.cc", "            shared_.leftBehind.note(found->since);\n", "            ;\n", tests="EngineReturn*"),
     # what must be kept
     Mutant("room-without-need", "replacement/Evictor.cc", " && leaving_.empty() && isShort(); ++n", " && leaving_.empty(); ++n"),
-    Mutant("whole-objects-go-with-damaged-ones", "replacement/Evictor.cc", "    if (!fits || (hasRoomFor(entry.liveBytes) && !carrier_.full()))\n        evict(c);\n", "    finish(c);\n",
+    Mutant("whole-objects-go-with-damaged-ones", "replacement/Evictor.cc", "    if (!fits(c) || (hasRoomFor(entry.liveBytes) && !carrier_.full()))\n        evict(c);\n", "    finish(c);\n",
            tests="EngineError.aClusterThatIsPutOutOfUse*"),
     # waiting
     Mutant("reads-wait-for-an-idle-device", "reading/ReadCache.cc", "    return device_.queued() < queuedMost && makeRoom(load.size);\n",

@@ -3,7 +3,6 @@
 
 #include "EngineSupport.h"
 
-#include <unordered_map>
 #include <algorithm>
 #include <random>
 
@@ -389,14 +388,9 @@ TEST(EngineReader, givesNoObjectToAnotherKey) {
     for (const size_t size: {5000, 200000}) {
         TestStore t(32 * MB);
         ASSERT_NO_FATAL_FAILURE(t.start());
-        // only whoever knows the secret finds them; 41 bits make a pair among some millions
-        const KeyHasher hash(t.engine->superblock()->secret, t.geometry().baseBuckets);
-        std::unordered_map<uint64_t, uint64_t> known;
-        uint64_t n = 0;
-        while (known.emplace(hash(keyOf(n)).number(), n).second)
-            ++n;
-        const auto own = keyOf(known[hash(keyOf(n)).number()]);
-        const auto other = keyOf(n);
+        const auto keys = twins(t);
+        const auto own = keys.first;
+        const auto other = keys.second;
         const auto bytes = bytesOf(1, size);
         ASSERT_EQ(t.store(own, bytes), Status::ok);
         ASSERT_TRUE(t.pack());

@@ -17,6 +17,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+#include <unordered_map>
+#include <utility>
 
 namespace ClusterFs {
 namespace Testing {
@@ -316,6 +318,18 @@ private:
     const bool plain_;
     uint64_t seed_ = 0;
 };
+
+/// two keys that an index takes for one: only whoever knows its secret finds them
+inline std::pair<Key, Key>
+twins(TestStore &t)
+{
+    const KeyHasher hash(t.engine->superblock()->secret, t.geometry().baseBuckets);
+    std::unordered_map<uint64_t, uint64_t> known;
+    uint64_t n = 0;
+    while (known.emplace(hash(keyOf(n)).number(), n).second) // among some millions are two that agree in 41 bits
+        ++n;
+    return {keyOf(known[hash(keyOf(n)).number()]), keyOf(n)};
+}
 
 } // namespace Testing
 } // namespace ClusterFs
