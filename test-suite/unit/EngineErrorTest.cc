@@ -453,6 +453,36 @@ TEST(EngineError, aClusterThatIsPutOutOfUseLosesOnlyWhatIsDamaged) {
         EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 2000))) << n;
 }
 
+/// a disk of a million clusters, of which nothing but the superblock can be read, may not fill the log
+TEST(EngineError, fewOfManyClustersThatArePutOutOfUseAreLogged) {
+    constexpr uint64_t clusters = 20;
+    constexpr uint64_t each = 28; // nearly a cluster full
+    constexpr uint64_t damaged = 4;
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t c = 0; c < clusters; ++c) {
+        for (uint64_t n = 0; n < each; ++n)
+            ASSERT_EQ(t.store(keyOf(c * each + n), bytesOf(c * each + n, 2000)), Status::ok);
+        ASSERT_TRUE(t.pack());
+    }
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t c = 0; c < clusters; ++c) {
+        for (uint64_t n = 0; n < damaged; ++n) {
+            const auto bytes = bytesOf(c * each + n, 2000);
+            const auto end = t.media.data() + t.media.size();
+            const auto found = std::search(t.media.data(), end, bytes.begin(), bytes.end());
+            ASSERT_NE(found, end);
+            t.damage(static_cast<uint64_t>(found - t.media.data()), 1);
+        }
+        for (uint64_t n = 0; n < damaged; ++n)
+            EXPECT_FALSE(t.has(keyOf(c * each + n), bytesOf(c * each + n, 2000)));
+    }
+    ASSERT_TRUE(t.until([&] { return t.engine->stats().counters.quarantined == clusters; }));
+    EXPECT_EQ(std::count_if(t.log.begin(), t.log.end(), [](const std::string &line) {
+        return line.find("put out of use") != std::string::npos;
+    }), 16);
+}
+
 TEST(EngineError, aPartThatFailsIsPutOutOfUse) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());

@@ -585,8 +585,12 @@ ClusterFs::Evictor::retire(const ClusterNo c)
 {
     auto &entry = shared_.catalog.clusters[c];
     if (entry.errors != ClusterEntry::unwritable) {
-        shared_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
-                    " read errors and is put out of use");
+        ++retired_;
+        if (retired_ <= retiredShown || !(retired_ & (retired_ - 1))) { // 32, 64, ...
+            shared_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
+                        " read errors and is put out of use" +
+                        (retired_ > retiredShown ? "; these are " + std::to_string(retired_) + " since the start" : ""));
+        }
         entry.errors = ClusterEntry::unwritable; // as soon as nothing is left of it, and nobody reads it
         ++shared_.counters.quarantined;
     }

@@ -36,6 +36,9 @@ public:
     unsigned lastRecords() const { return turnRecords - std::min(turnRecords, records_); }
     static constexpr unsigned turnRecords = 1024;
 
+    /// so many clusters that are put out of use have a line of the log each; then those at powers of two
+    static constexpr unsigned retiredShown = 16;
+
     /// a hit: the object, and with it its cluster, was used
     void touch(SlotNo);
 
@@ -112,6 +115,7 @@ private:
     size_t emptying_ = 0; ///< of these
     unsigned records_ = turnRecords; ///< that may still be gone over in this turn
     uint64_t nextSweep_ = 0; ///< Clock::micros()
+    uint64_t retired_ = 0; ///< clusters put out of use since the start
     unsigned sweepLeft_ = 0; ///< clusters of the sweep that is under way
     unsigned sweepRecords_ = 0; ///< that it may still go over in this turn
     SlotNo sweepNext_ = noSlot; ///< where it goes on in the cluster of the hand; noSlot: behind it
