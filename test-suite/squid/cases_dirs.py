@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several cache_dirs in one Squid, of one type and of several."""
 
-import pathlib
-
-from testlib.processes import give_to_squid, wait_for
+from testlib.processes import wait_for
 from testlib.stores import ROCK_INDEX
-from testlib.suite import Skip, around_restart, case
+from testlib.suite import around_restart, case
 
 
 def some(t, count=200):
@@ -56,45 +54,6 @@ def beside_rock(t):
                       t.cache_dir(96, "max-size=19999", store="rock", name="folder"), mode="-N")
     urls = some(t)
     all_hit_after_restart(t, squid, urls, 190)
-
-
-@case(only="clusterfs")
-def beside_rock_with_its_disker(t):
-    """As with one worker and no -N: rock has a process of its own then, and Squid is in SMP mode, where entries are
-    anchored, shared in memory, and deleted through the shared tables."""
-    sockets = pathlib.Path(t.prefix).resolve() / "var" / "run" / "squid"
-    if not sockets.is_dir():
-        raise Skip(f"{sockets}, where the processes of this Squid meet, does not exist")
-    give_to_squid(sockets)
-    squid = t.squid(t.cache_dir(96, "min-size=20000"), "memory_cache_shared on",
-                    t.cache_dir(96, "max-size=19999", store="rock", name="folder"), mem_object_kb=30)
-    squid.create("--foreground").start()
-    urls = some(t)
-    t.fetch_all(squid, urls)
-    squid.wait_packed()
-    size = {url: len(squid.client.get(url).check().body) for url in urls}
-    ours = [url for url in urls if size[url] >= 20000]
-    updated, purged = ours[::2], ours[1::2]
-    for url in ours:
-        t.hit(squid, url)
-    for url in updated:
-        t.origin.set_headers(url, X_Stamp="new")
-        assert squid.result(squid.client.get(url, Cache_Control="max-age=0").check()) == "TCP_REFRESH_UNMODIFIED", url
-        assert t.hit(squid, url).headers["X-Stamp"] == "new"
-    for url in purged:
-        assert squid.client.request(url, method="PURGE").status == 200
-        assert squid.client.cached(url) is None, url
-    for page in ("clusterfs", "storedir", "info", "counters"):
-        assert squid.mgr(page).strip(), f"mgr:{page} is empty"
-    squid.restart()
-    for url in updated:
-        # The core has told only the shared memory of the new headers, where the object is there: what the disk
-        # has is older, and must not be used.
-        reply = squid.client.cached(url)
-        assert reply.check().headers["X-Stamp"] == "new" if reply else size[url] <= 31000, url
-    for url in purged:
-        assert squid.client.cached(url) is None, url
-    t.survivors(squid, urls)
 
 
 @case(only="clusterfs")

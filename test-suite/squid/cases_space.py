@@ -74,9 +74,9 @@ def mixture_wraps_around_with_restarts(t):
         urls += new
         Load(squid.port, new, threads=6).join()
         sample = chance.sample(urls, 500)
-        before = t.survivors(squid, sample)
         if t.store == "clusterfs":
-            squid.wait_packed()
+            squid.wait_packed() # which takes room that others had
+        before = t.survivors(squid, sample)
         if turn % 2:
             squid.kill().start()
         else:
