@@ -4,8 +4,8 @@
 #ifndef SQUID_SRC_FS_CLUSTER_INDEX_CHANGES_H
 #define SQUID_SRC_FS_CLUSTER_INDEX_CHANGES_H
 
+#include "fs/cluster/base/HashedKey.h"
 #include "fs/cluster/base/Memory.h"
-#include "fs/cluster/index/HashedKey.h"
 
 #include <vector>
 

@@ -24,12 +24,10 @@ placeCrc(const Uuid &uuid, const ClusterNo number, const uint64_t where)
     return crc32c(place, sizeof(place));
 }
 
-/// covers the front of a cluster but for the checksum itself
 uint32_t
 frontCrc(const char *buffer, const size_t size)
 {
-    const auto head = crc32c(buffer, headerCrcAt);
-    return crc32c(buffer + ClusterHeader::encodedBytes, size - ClusterHeader::encodedBytes, head);
+    return crc32cOfStructure(buffer, ClusterHeader::encodedBytes, size);
 }
 
 void

@@ -3,7 +3,6 @@
 
 #include "fs/cluster/layout/IndexBlock.h"
 
-#include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Crc32c.h"
 
 namespace ClusterFs {
@@ -100,12 +99,10 @@ decodeSection(ByteReader &r, IndexSection &s, const bool keys)
     return true;
 }
 
-/// \returns the checksum of a block, but for the field that it is stored in
 uint32_t
 crcOf(const char *buffer)
 {
-    constexpr auto header = IndexBlock::headerBytes;
-    return crc32c(buffer + header, indexBlockBytes - header, crc32c(buffer, header - 4));
+    return crc32cOfStructure(buffer, IndexBlock::headerBytes, indexBlockBytes);
 }
 
 } // namespace
@@ -149,11 +146,7 @@ ClusterFs::Status
 ClusterFs::IndexBlock::decode(const char *const buffer, const Uuid &uuid)
 {
     ByteReader r(buffer, headerBytes);
-    char text[8];
-    r.bytes(text, sizeof(text));
-    Uuid owner;
-    r.bytes(owner.data(), owner.size());
-    if (memcmp(text, blockMagic, sizeof(text)) != 0 || owner != uuid)
+    if (!isOurs(r, blockMagic, uuid))
         return Status::notFound;
     position.lap = r.u32();
     position.block = r.u32();

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_INDEXBLOCK_H
 #define SQUID_SRC_FS_CLUSTER_LAYOUT_INDEXBLOCK_H
 
-#include "fs/cluster/index/HashedKey.h"
+#include "fs/cluster/base/HashedKey.h"
 #include "fs/cluster/layout/Superblock.h"
 
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include "fs/cluster/layout/JournalBlock.h"
 
-#include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Crc32c.h"
 
 namespace ClusterFs {
@@ -11,12 +10,11 @@ namespace {
 
 constexpr char blockMagic[] = "JOURNAL\n";
 constexpr size_t blockHeaderBytes = 48;
-constexpr size_t blockCrcAt = blockHeaderBytes - 4;
 
 uint32_t
 blockCrc(const char *buffer)
 {
-    return crc32c(buffer + blockHeaderBytes, journalBlockBytes - blockHeaderBytes, crc32c(buffer, blockCrcAt));
+    return crc32cOfStructure(buffer, blockHeaderBytes, journalBlockBytes);
 }
 
 /// \returns false at an unknown kind
@@ -70,7 +68,7 @@ ClusterFs::JournalBlock::encode(char *buffer, const Uuid &uuid) const
         }
     }
     w.zeros(w.left());
-    ByteWriter crc(buffer + blockCrcAt, 4);
+    ByteWriter crc(buffer + blockHeaderBytes - 4, 4);
     crc.u32(blockCrc(buffer));
 }
 
@@ -78,17 +76,13 @@ ClusterFs::Status
 ClusterFs::JournalBlock::decode(const char *buffer, const Uuid &uuid)
 {
     ByteReader r(buffer, journalBlockBytes);
-    char text[8];
-    r.bytes(text, sizeof(text));
-    Uuid owner;
-    r.bytes(owner.data(), owner.size());
-    if (memcmp(text, blockMagic, sizeof(text)) != 0 || owner != uuid)
+    if (!isOurs(r, blockMagic, uuid))
         return Status::notFound;
     checkpoint = r.u64();
     index = r.u32();
     const auto count = r.u32();
     run = r.u32();
-    ByteReader crc(buffer + blockCrcAt, 4);
+    ByteReader crc(buffer + blockHeaderBytes - 4, 4);
     if (crc.u32() != blockCrc(buffer) || count > Capacity())
         return Status::corrupt;
     r.skip(blockHeaderBytes - (journalBlockBytes - r.left()));

@@ -3,7 +3,6 @@
 
 #include "fs/cluster/layout/SavedGroups.h"
 
-#include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Crc32c.h"
 
 namespace ClusterFs {
@@ -61,11 +60,10 @@ decodeGroup(ByteReader &r, SavedGroups::GroupRecord &g)
     return true;
 }
 
-/// \returns the checksum of a chunk, but for the field that it is stored in
 uint32_t
 crcOf(const char *buffer)
 {
-    return crc32c(buffer + chunkHeaderBytes, groupsChunkBytes - chunkHeaderBytes, crc32c(buffer, chunkHeaderBytes - 4));
+    return crc32cOfStructure(buffer, chunkHeaderBytes, groupsChunkBytes);
 }
 
 } // namespace
@@ -98,11 +96,7 @@ ClusterFs::Status
 ClusterFs::SavedGroups::Decode(const char *buffer, Chunk &c, const Uuid &uuid)
 {
     ByteReader r(buffer, chunkHeaderBytes);
-    char text[8];
-    r.bytes(text, sizeof(text));
-    Uuid owner;
-    r.bytes(owner.data(), owner.size());
-    if (memcmp(text, chunkMagic, sizeof(text)) != 0 || owner != uuid)
+    if (!isOurs(r, chunkMagic, uuid))
         return Status::notFound;
     c.generation = r.u64();
     c.index = r.u32();

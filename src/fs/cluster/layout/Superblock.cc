@@ -3,7 +3,6 @@
 
 #include "fs/cluster/layout/Superblock.h"
 
-#include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Crc32c.h"
 
 namespace ClusterFs {
@@ -26,6 +25,16 @@ ClusterFs::uuidText(const Uuid &uuid)
         text += digits[uuid[i] & 15];
     }
     return text;
+}
+
+bool
+ClusterFs::isOurs(ByteReader &r, const char *const magic, const Uuid &uuid)
+{
+    char text[8];
+    r.bytes(text, sizeof(text));
+    Uuid owner;
+    r.bytes(owner.data(), owner.size());
+    return memcmp(text, magic, sizeof(text)) == 0 && owner == uuid;
 }
 
 void

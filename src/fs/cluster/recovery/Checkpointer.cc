@@ -100,8 +100,6 @@ ClusterFs::Checkpointer::begin()
     removals_.clear();
     removalBlocks_ = room_ = filled_ = written_ = removalNumber_ = 0;
     part_ = IndexBlock::Part::removals;
-    turnBegan_ = log_.turn();
-    cursorBegan_ = log_.cursor();
     open_ = false;
     nextCluster_ = 0;
     nextItem_ = 0;
@@ -200,8 +198,8 @@ ClusterFs::Checkpointer::openBlock()
     block_.keys = shared_.catalog.index.keepsKeys();
     block_.number = part_ == IndexBlock::Part::contents ? 0 : removalNumber_++;
     block_.removalBlocks = removalBlocks_;
-    block_.turn = turnBegan_;
-    block_.turnCursor = cursorBegan_;
+    block_.turn = log_.turnBefore();
+    block_.turnCursor = log_.cursorBefore();
     blockBytes_ = 0;
     open_ = true;
 }

@@ -124,8 +124,6 @@ private:
     uint64_t pieceAt_ = 0; ///< where on the device
     IndexBlock::Part part_ = IndexBlock::Part::removals; ///< of the blocks that come now
     uint32_t removalNumber_ = 0; ///< of the next block of removals
-    uint32_t turnBegan_ = 0; ///< IndexLog::turn() when the checkpoint began
-    ClusterNo cursorBegan_ = 0; ///< the same of the cursor
     bool open_ = false; ///< whether block_ is being filled
     IndexBlock block_;
     size_t blockBytes_ = 0; ///< of its records

@@ -67,7 +67,7 @@ public:
     /// Copies that are not whole give way to older ones.
     void check(const Contested &, const char *bytes);
 
-    /// clusters whose front must be read, as known after the cluster table
+    /// clusters whose front must be read, by the journal and the removals of the newest checkpoint
     std::vector<ClusterNo> announced() const;
     /// what an announced cluster's sequence number must exceed to count
     Sequence announcedAfter(ClusterNo) const;
@@ -91,7 +91,7 @@ private:
         std::vector<PartReference> parts;
     };
 
-    /// of a large object, what its first part's line in the table says; versions
+    /// of a large object, what the section of its first part says; versions
     /// that differ in their heads only have the same parts
     struct Front {
         uint64_t total = 0;
@@ -136,7 +136,7 @@ private:
 
     Shared &shared_;
     RecoveryStats &stats_;
-    std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the table says are in motion
+    std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the newest checkpoint says are in motion
     std::unordered_map<uint64_t, Sequence> removals_; ///< bounded by the journal's size
     /// Older copies by the cluster that has the newer one, or had it when this was noted. Bounded by
     /// the journal: it names no removal of them, and no release of their clusters.

@@ -77,13 +77,21 @@ ClusterFs::IndexLog::tail() const
     return oldest;
 }
 
+/// \returns what there is, once the checkpoint being written is complete
+ClusterFs::LogExtent
+ClusterFs::IndexLog::complete() const
+{
+    auto extent = attempt_;
+    extent.tail = tail();
+    if (extent.tail.lap == extent.head.lap)
+        extent.blocksBefore = 0;
+    return extent;
+}
+
 void
 ClusterFs::IndexLog::describe(Superblock &superblock, const uint32_t removalBlocks) const
 {
-    superblock.log = attempt_;
-    superblock.log.tail = tail();
-    if (superblock.log.tail.lap == attempt_.head.lap)
-        superblock.log.blocksBefore = 0;
+    superblock.log = complete();
     superblock.logClusters = clusters_;
     superblock.checkpointStart = start_;
     superblock.removalBlocks = removalBlocks;
@@ -95,10 +103,7 @@ ClusterFs::IndexLog::describe(Superblock &superblock, const uint32_t removalBloc
 void
 ClusterFs::IndexLog::done()
 {
-    attempt_.tail = tail();
-    if (attempt_.tail.lap == attempt_.head.lap)
-        attempt_.blocksBefore = 0;
-    extent_ = attempt_;
+    extent_ = complete();
     if (anew_)
         marks_.clear();
     if (marks_.empty() || marks_.back().cursor != cursorBefore_ || marks_.back().turn != turnBefore_)

@@ -53,11 +53,14 @@ public:
 
     uint32_t turn() const { return turn_; }
     ClusterNo cursor() const { return cursor_; }
+    uint32_t turnBefore() const { return turnBefore_; } ///< when the checkpoint began
+    ClusterNo cursorBefore() const { return cursorBefore_; } ///< the same
     uint32_t used() const { return extent_.used(); } ///< blocks
     uint32_t blocks() const { return geometry_.logBlocksWith(clusters_); } ///< that there are
 
 private:
     LogPosition tail() const;
+    LogExtent complete() const;
 
     const Geometry &geometry_;
     LogExtent extent_; ///< as the superblock has it

@@ -12,6 +12,26 @@ constexpr unsigned blocksInLook = 16; ///< taken between looks at the time
 } // namespace
 } // namespace ClusterFs
 
+void
+ClusterFs::readAtStart(Shared &shared, RecoveryStats &stats, const IoClass ioClass, const uint64_t offset, const uint32_t size, ReadDone done)
+{
+    const auto buffer = std::make_shared<Buffer>(size);
+    Io io;
+    io.op = IoOp::read;
+    io.ioClass = ioClass;
+    io.offset = offset;
+    io.size = size;
+    io.buffer = buffer->data();
+    const auto alive = shared.alive;
+    ++stats.reads;
+    stats.bytesRead += size;
+    io.done = [alive, buffer, done = std::move(done)](const Status status) {
+        if (*alive)
+            done(status, buffer);
+    };
+    shared.device.submit(std::move(io));
+}
+
 ClusterFs::LogReader::LogReader(Shared &shared, Findings &findings, RecoveryStats &stats, const Superblock &superblock):
     shared_(shared),
     findings_(findings),
@@ -43,24 +63,10 @@ ClusterFs::LogReader::pieceBelow(const uint32_t number) const
 }
 
 void
-ClusterFs::LogReader::read(const Piece &piece, std::function<void(Status, const BufferPointer &)> done)
+ClusterFs::LogReader::read(const Piece &piece, ReadDone done)
 {
-    const auto size = piece.blocks * indexBlockBytes;
-    const auto buffer = std::make_shared<Buffer>(size);
-    Io io;
-    io.op = IoOp::read;
-    io.ioClass = IoClass::urgent;
-    io.offset = shared_.geometry.logOffset(extent_.at(piece.from).block);
-    io.size = size;
-    io.buffer = buffer->data();
-    const auto alive = shared_.alive;
-    ++stats_.reads;
-    stats_.bytesRead += size;
-    io.done = [alive, buffer, done = std::move(done)](const Status status) {
-        if (*alive)
-            done(status, buffer);
-    };
-    shared_.device.submit(std::move(io));
+    const auto offset = shared_.geometry.logOffset(extent_.at(piece.from).block);
+    readAtStart(shared_, stats_, IoClass::urgent, offset, piece.blocks * indexBlockBytes, std::move(done));
 }
 
 void

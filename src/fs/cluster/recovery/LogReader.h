@@ -11,6 +11,11 @@
 
 namespace ClusterFs {
 
+using ReadDone = std::function<void(Status, const BufferPointer &)>;
+
+/// a read of a start, counted
+void readAtStart(Shared &, RecoveryStats &, IoClass, uint64_t offset, uint32_t size, ReadDone);
+
 /// Reads the log from its newest block to its oldest, so that whatever is found is what
 /// counts and can be served at once. A block that is damaged takes with it what it
 /// described, and nothing else: removals are there twice.
@@ -51,7 +56,7 @@ private:
     };
 
     Piece pieceBelow(uint32_t number) const;
-    void read(const Piece &, std::function<void(Status, const BufferPointer &)>);
+    void read(const Piece &, ReadDone);
     void readRemovals(bool again);
     void readAhead();
     void take(uint32_t number, const char *bytes);

@@ -33,23 +33,10 @@ ClusterFs::Recovery::Recovery(Shared &shared, Journal &journal, const Superblock
 }
 
 void
-ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, std::function<void(Status, const BufferPointer &)> done)
+ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, ReadDone done)
 {
-    const auto buffer = std::make_shared<Buffer>(size);
-    Io io;
-    io.op = IoOp::read;
-    io.ioClass = step_ == Step::scan ? IoClass::background : IoClass::urgent;
-    io.offset = offset;
-    io.size = size;
-    io.buffer = buffer->data();
-    const auto alive = shared_.alive;
-    ++stats_.reads;
-    stats_.bytesRead += size;
-    io.done = [alive, buffer, done = std::move(done)](const Status status) {
-        if (*alive)
-            done(status, buffer);
-    };
-    shared_.device.submit(std::move(io));
+    const auto ioClass = step_ == Step::scan ? IoClass::background : IoClass::urgent;
+    readAtStart(shared_, stats_, ioClass, offset, size, std::move(done));
 }
 
 void

@@ -49,7 +49,7 @@ private:
     static constexpr unsigned depth = 16; ///< reads in flight
     static constexpr uint32_t frontBytes = 16 * 1024; ///< first read of a cluster
 
-    void read(uint64_t offset, uint32_t size, std::function<void(Status, const BufferPointer &)>);
+    void read(uint64_t offset, uint32_t size, ReadDone);
 
     Sequence nextSequence() const;
     void readJournal();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the index keeps of a key. */
+/* What index and media keep of a key. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_INDEX_HASHEDKEY_H
-#define SQUID_SRC_FS_CLUSTER_INDEX_HASHEDKEY_H
+#ifndef SQUID_SRC_FS_CLUSTER_BASE_HASHEDKEY_H
+#define SQUID_SRC_FS_CLUSTER_BASE_HASHEDKEY_H
 
 #include "fs/cluster/base/Types.h"
 
