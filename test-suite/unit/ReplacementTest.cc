@@ -13,6 +13,7 @@ namespace {
 constexpr ClusterNo home = 5; ///< of the objects that are to be carried
 constexpr uint32_t payload = 500;
 constexpr uint32_t spacing = 4096;
+constexpr unsigned turnMost = 1024; ///< records in one turn
 
 class Replacement : public ::testing::Test
 {
@@ -303,4 +304,64 @@ TEST_F(Replacement, aFullIndexLeavesNoRoomForCarrying) {
     EXPECT_EQ(p.catalog.clusters[0].state, ClusterState::free);
     EXPECT_TRUE(carrier.holds(1)) << "for this one, the first has left a place";
     EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot);
+}
+
+/* the next one on disk */
+
+namespace {
+
+class NextOnDisk : public ::testing::Test
+{
+protected:
+    static Config overwriting() {
+        auto config = smallConfig();
+        config.layout = LayoutPolicy::overwrite;
+        config.localityMb = 0;
+        return config;
+    }
+    /// all clusters are parts of large objects, but for some that have an object each
+    void takeAllBut(const std::vector<ClusterNo> &packed) {
+        for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+            p.catalog.clusters.setState(c, ClusterState::part);
+        for (const auto c: packed)
+            p.placed(c, c, 0, 500);
+        p.shared.recovered = true;
+    }
+    bool isThere(const uint64_t n) const { return p.catalog.index.find(keyOf(n)) != noSlot; }
+
+    PartsDevice device{256 * MB, overwriting(), true};
+    Parts p{device};
+    Carrier carrier{p.shared, p.cache};
+    Evictor evictor{p.shared, p.journal, p.allocator, p.cache, carrier};
+};
+
+} // namespace
+
+TEST_F(NextOnDisk, goesFirst) {
+    takeAllBut({900, 800, 2});
+    evictor.poll();
+    // as many go as are short
+    EXPECT_FALSE(isThere(2));
+    EXPECT_FALSE(isThere(800));
+}
+
+/// the turn would last as long as going over the whole device
+TEST_F(NextOnDisk, isNotLookedForFarAway) {
+    const auto count = p.catalog.clusters.count();
+    ASSERT_GT(count, 3000U) << "or this tests nothing";
+    std::vector<ClusterNo> packed{2500}; // in the order of their use
+    while (packed.size() < 60)
+        packed.push_back(static_cast<ClusterNo>(1200 + packed.size()));
+    takeAllBut(packed);
+    evictor.poll();
+    EXPECT_TRUE(carrier.holds(2500)) << "of those far away, the one that was not used for longest goes";
+    EXPECT_TRUE(carrier.holds(1201)) << "the next look begins where the last one ended";
+    EXPECT_LE(evictor.lastRecords(), turnMost);
+}
+
+TEST_F(NextOnDisk, isNoneWhenAllAreParts) {
+    takeAllBut({});
+    evictor.poll();
+    EXPECT_EQ(evictor.lastRecords(), 0U);
+    EXPECT_EQ(p.shared.counters.evictedClusters, 0U);
 }

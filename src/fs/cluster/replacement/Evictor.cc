@@ -13,6 +13,7 @@ namespace {
 constexpr unsigned tailCandidates = 16; ///< clusters compared for the next eviction
 constexpr unsigned otherCandidates = 32; ///< clusters from anywhere compared with them
 constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
+constexpr uint32_t cyclicLooks = 1024; ///< clusters looked at for the next one on disk
 constexpr unsigned valueLooks = 256; ///< records of a cluster looked at for its value; the others are taken for alike
 constexpr unsigned looksForOne = 4; ///< records looked at for the value of clusters that cost a turn as much as one that goes
 constexpr unsigned readsMost = 8; ///< to bring what is to be carried
@@ -203,17 +204,30 @@ ClusterFs::Evictor::drop(const StageNo s)
 ClusterFs::ClusterNo
 ClusterFs::Evictor::victim()
 {
-    if (shared_.config.layout == LayoutPolicy::overwrite) {
-        const auto &clusters = shared_.catalog.clusters;
-        for (uint32_t i = 0; i < clusters.count(); ++i) {
-            cyclic_ = (cyclic_ + 1) % clusters.count();
-            if (clusters[cyclic_].state == ClusterState::packed &&
-                    !carrier_.holds(cyclic_))
-                return cyclic_;
-        }
-        return noCluster;
-    }
+    if (shared_.config.layout == LayoutPolicy::overwrite)
+        return nextOnDisk();
     return leastValuable();
+}
+
+/// the next one that holds small objects; where the next many are free, or parts of large ones, the least recently used one
+ClusterFs::ClusterNo
+ClusterFs::Evictor::nextOnDisk()
+{
+    const auto &clusters = shared_.catalog.clusters;
+    if (clusters.tail() == noCluster)
+        return noCluster; // there is none
+    const auto mayGo = [this, &clusters](const ClusterNo c) { return clusters[c].state == ClusterState::packed && !carrier_.holds(c); };
+    const auto looks = std::min(cyclicLooks, clusters.count());
+    for (uint32_t i = 0; i < looks; ++i) {
+        cyclic_ = (cyclic_ + 1) % clusters.count();
+        if (mayGo(cyclic_))
+            return cyclic_;
+    }
+    spend(looks / looksForOne);
+    auto c = clusters.tail();
+    while (c != noCluster && !mayGo(c))
+        c = clusters.towardsHead(c);
+    return c;
 }
 
 /// Whether a cluster holds so little that moving all of it makes room. One that was just

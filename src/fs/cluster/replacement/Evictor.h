@@ -75,6 +75,7 @@ private:
     bool isShort() const;
     bool needsClusters() const;
     ClusterNo victim();
+    ClusterNo nextOnDisk();
     void claimForLog();
     bool dropStaged();
     void dropCarried();
