@@ -358,6 +358,20 @@ TEST(EngineOpen, refusesASmallerDevice) {
     EXPECT_NE(error.find(std::to_string(32 * MB)), std::string::npos) << error;
 }
 
+TEST(EngineOpen, refusesBlocksThatAreTooLarge) {
+    ManualClock clock;
+    MemoryDevice small(clock, 32 * MB);
+    MemoryDevice large(clock, 32 * MB, 2 * superblockBytes);
+    std::string error;
+    EXPECT_EQ(Engine::Format(large, smallConfig(), 1, error), Status::unsupported);
+    EXPECT_NE(error.find("in blocks of 8192 bytes"), std::string::npos) << error;
+    ASSERT_EQ(Engine::Format(small, smallConfig(), 1, error), Status::ok);
+    memcpy(large.data(), small.data(), 32 * MB);
+    Engine engine(large, clock, smallConfig(), [](LogLevel, const std::string &) {});
+    EXPECT_EQ(engine.open(error), Status::unsupported);
+    EXPECT_NE(error.find("in blocks of 8192 bytes"), std::string::npos) << error;
+}
+
 TEST(EngineOpen, keepsTheClusterSizeOfTheFormat) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());

@@ -32,7 +32,7 @@ ClusterFs::Engine::~Engine() = default;
 ClusterFs::Status
 ClusterFs::Engine::Format(Device &device, const Config &config, const uint64_t seed, std::string &error, const uint64_t bytes)
 {
-    if (!config.validate(error))
+    if (!config.validate(error) || !blocksSuit(device, error))
         return Status::unsupported;
     if (bytes > device.size()) {
         error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " +

@@ -41,9 +41,21 @@ ClusterFs::doAndWait(Device &device, const IoOp op, const uint64_t offset, const
     return Status::ioError;
 }
 
+bool
+ClusterFs::blocksSuit(const Device &device, std::string &error)
+{
+    if (device.alignment() <= superblockBytes)
+        return true;
+    error = "the device wants to be written in blocks of " + std::to_string(device.alignment()) + " bytes, and clusterfs writes " +
+            std::to_string(superblockBytes) + " at a time: use a device, or a file system, with blocks of at most as many";
+    return false;
+}
+
 ClusterFs::Status
 ClusterFs::readSuperblock(Device &device, Superblock &superblock, std::string &error)
 {
+    if (!blocksSuit(device, error))
+        return Status::unsupported;
     auto best = Status::notOurs;
     bool found = false;
     error = "no clusterfs superblock";

@@ -14,6 +14,9 @@ namespace ClusterFs {
 /// \param buffer shared with the device, which may answer after we gave up; nil for a flush
 Status doAndWait(Device &, IoOp, uint64_t offset, const BufferPointer &buffer, uint32_t size, unsigned maxMilliseconds);
 
+/// whether a device can be written in pieces as small as a superblock, or a block of journal and index log; else says why not
+bool blocksSuit(const Device &, std::string &error);
+
 /// reads both copies and takes the newer whole one
 /// \returns ok, or the better of the two reasons
 Status readSuperblock(Device &, Superblock &, std::string &error);
