@@ -174,7 +174,7 @@ Simulate::World::someInfo()
     ObjectInfo info;
     info.timestamp = clock_.wallSeconds();
     info.expires = chance(10) ? -1 : info.timestamp + static_cast<int64_t>(below(10000));
-    info.lastModified = chance(10) ? -1 : info.timestamp - static_cast<int64_t>(below(1000000));
+    info.lastModified = chance(10) ? -1 : info.timestamp - static_cast<int64_t>(below(chance(50) ? 1000000 : static_cast<uint64_t>(info.timestamp)));
     info.flags = static_cast<uint8_t>(below(flagsOfCaller + 1));
     return info;
 }

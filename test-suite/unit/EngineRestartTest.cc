@@ -358,6 +358,27 @@ TEST(EngineOpen, refusesASmallerDevice) {
     EXPECT_NE(error.find(std::to_string(32 * MB)), std::string::npos) << error;
 }
 
+TEST(EngineOpen, usesAStoreOfVersion4AsItIs) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1000)), Status::ok);
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    for (const uint64_t at: {uint64_t(0), superblockSpacing}) {
+        Superblock s;
+        std::string error;
+        ASSERT_EQ(s.decode(t.media.data() + at, error), Status::ok) << error;
+        s.version = 4;
+        s.encode(t.media.data() + at);
+    }
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_FALSE(t.engine->stats().recovery.scanned);
+    EXPECT_EQ(t.engine->objectCount(), 100U);
+    EXPECT_EQ(t.engine->superblock()->version, 4U);
+    ASSERT_TRUE(t.checkpoint());
+    EXPECT_EQ(t.engine->superblock()->version, formatVersion);
+}
+
 TEST(EngineOpen, refusesBlocksThatAreTooLarge) {
     ManualClock clock;
     MemoryDevice small(clock, 32 * MB);

@@ -20,8 +20,8 @@ namespace {
 
 const HashSecret secret = {0x123456789abcdef0ULL, 0x0fedcba987654321ULL, 0x5555aaaa3333ccccULL, 0x9999666611112222ULL};
 
-constexpr int64_t expiresExact = (1 << 26) - 3; ///< seconds after the timestamp
-constexpr int64_t modifiedExact = (1 << 30) - 2; ///< seconds before it
+constexpr int64_t expiresExact = (1 << 25) - 3; ///< seconds after the timestamp
+constexpr int64_t modifiedExact = (int64_t(1) << 31) - 2; ///< seconds before it
 
 ObjectInfo
 packed(const ObjectInfo &info)
@@ -35,7 +35,7 @@ packed(const ObjectInfo &info)
 
 TEST(Record, keepsTimesThatHttpNeeds) {
     const int64_t stamps[] = {1, 1000, 1700000000, 0x7fffffff, 0xffffffffLL};
-    const int64_t distances[] = {0, 1, 2, 59, 60, 3600, 86399, 86400, 31536000, 63072000, expiresExact - 1, expiresExact};
+    const int64_t distances[] = {0, 1, 2, 59, 60, 3600, 86399, 86400, 31536000, expiresExact - 1, expiresExact};
     for (const auto stamp: stamps) {
         for (const auto d: distances) {
             for (unsigned flags = 0; flags < 16; ++flags) {
@@ -50,6 +50,21 @@ TEST(Record, keepsTimesThatHttpNeeds) {
                 ASSERT_EQ(got.lastModified, info.lastModified);
                 ASSERT_EQ(got.flags, flags);
             }
+        }
+    }
+}
+
+/// what Squid says in If-Modified-Since, and tells clients by theirs
+TEST(Record, keepsEveryDateOfModificationSince1970) {
+    for (const int64_t stamp: {1700000000LL, 1800000000LL, 2147483646LL}) {
+        for (int64_t modified = 0; modified <= stamp; modified += 12345678) {
+            ObjectInfo info;
+            info.timestamp = stamp;
+            info.expires = stamp + 31536000;
+            info.lastModified = modified;
+            const auto got = packed(info);
+            ASSERT_EQ(got.lastModified, modified);
+            ASSERT_EQ(got.expires, info.expires);
         }
     }
 }
@@ -72,10 +87,12 @@ TEST(Record, movesOtherTimesTowardsRevalidation) {
         EXPECT_LT(pack(now - ago, -1, now).expires, now);
         EXPECT_GE(pack(now - ago, -1, now).expires, 0);
     }
-    // old modifications seem younger, future ones are now
-    EXPECT_EQ(pack(-1, now - modifiedExact, now).lastModified, now - modifiedExact);
-    EXPECT_EQ(pack(-1, now - modifiedExact - 5, now).lastModified, now - modifiedExact);
+    // future modifications are now
     EXPECT_EQ(pack(-1, now + 500, now).lastModified, now);
+    // those that are too long ago are unknown: a client that has an older version must not be told that it is this one
+    const int64_t late = 0xffffffffLL;
+    EXPECT_EQ(pack(-1, late - modifiedExact, late).lastModified, late - modifiedExact);
+    EXPECT_EQ(pack(-1, late - modifiedExact - 1, late).lastModified, -1);
     // unknown stays unknown
     EXPECT_EQ(pack(-1, -1, now).expires, -1);
     EXPECT_EQ(pack(-1, -1, now).lastModified, -1);
@@ -98,7 +115,7 @@ TEST(Record, neverGrowsFresher) {
         } else {
             ASSERT_EQ(got.expires, -1);
         }
-        ASSERT_EQ(got.lastModified < 0, info.lastModified < 0);
+        ASSERT_EQ(got.lastModified < 0, info.lastModified < 0 || got.timestamp - info.lastModified > modifiedExact);
         ASSERT_LE(got.lastModified, got.timestamp < 0 ? 0 : got.timestamp);
         // what was packed once is not changed by packing it again
         const auto again = packed(got);

@@ -3,6 +3,7 @@
 
 #include "LayoutSupport.h"
 
+#include "fs/cluster/index/Record.h"
 #include "fs/cluster/layout/IndexBlock.h"
 #include "fs/cluster/layout/JournalBlock.h"
 #include "fs/cluster/layout/SavedGroups.h"
@@ -161,7 +162,7 @@ TEST(Superblock, hasItsFormat) {
     sampleSuperblock().encode(&buffer[0]);
     EXPECT_EQ(buffer.substr(0, 16), "clusterfs device");
     EXPECT_EQ(hexOf(buffer.substr(16, 61)),
-              "04000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
+              "05000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
               "8877665544332211" "01" "4d00000000000000" "0500000000000000");
     EXPECT_EQ(hexOf(buffer.substr(77, 96)), "02000000" "64000000" "03000000" "07000000" "03000000" "01000000"
               "80040000" "c8000000" "00000000" "02000000" "08000000" "09000000" "0a00000000000000" "0b00000000000000"
@@ -345,7 +346,7 @@ TEST(IndexBlock, hasItsFormat) {
     std::string buffer(indexBlockBytes, 'x');
     sampleIndexBlock(true).encode(&buffer[0], uuidOf(1));
     EXPECT_EQ(buffer.substr(0, 8), "CLINDEX\n");
-    EXPECT_EQ(hexOf(buffer.substr(24, 52)), "11000000" "22000000" "3300000000000000" "4400000000000000" "01" "01" "0000"
+    EXPECT_EQ(hexOf(buffer.substr(24, 52)), "11000000" "22000000" "3300000000000000" "4400000000000000" "01" "01" "01" "00"
               "55000000" "66000000" "77000000" "88000000" "b0000000" "00000000");
     EXPECT_EQ(hexOf(buffer.substr(80, 27)), "01" "01000000" "02" "02000000" "0300000000000000" "03" "04000000" "05000000");
     const std::string section = "10" "04" "01" "00" "06000000" "0700000000000000" "08000000" "09000000" "0a00000000000000"
@@ -377,6 +378,41 @@ TEST(IndexBlock, comesBack) {
         ASSERT_EQ(d.uses.size(), 1U);
         EXPECT_EQ(d.uses[0].place, 23U);
         EXPECT_EQ(d.decode(buffer.data(), uuidOf(2)), Status::notFound);
+    }
+}
+
+/// a store of version 4 has blocks with times that are packed otherwise, until they are written over
+TEST(IndexBlock, ofVersion4ComesBackWithItsTimes) {
+    const int64_t stamp = 1700000000;
+    struct Case {
+        uint64_t expires; ///< as version 4 had them
+        uint64_t modified;
+        int64_t isExpires;
+        int64_t isModified;
+    };
+    const Case cases[] = {
+        {0, 0, -1, -1},
+        {1, 1, stamp - 1, stamp},
+        {2, 86401, stamp, stamp - 86400},
+        {2 + 31536000, 1 + 1000000000, stamp + 31536000, stamp - 1000000000},
+        {(1 << 25) - 1, (1 << 30) - 2, stamp + (1 << 25) - 3, stamp - (1 << 30) + 3},
+        {(1 << 26) - 1, (1 << 30) - 1, stamp + (1 << 25) - 3, -1}, // who knows when
+    };
+    for (const auto &c: cases) {
+        auto b = sampleIndexBlock(false);
+        b.sections[0].objects[0].packed = c.expires << 38 | c.modified << 8 | 5;
+        std::string buffer(indexBlockBytes, 0);
+        b.encode(&buffer[0], uuidOf(1));
+        buffer[50] = 0;
+        repairIndexBlock(&buffer[0]);
+        IndexBlock d;
+        ASSERT_EQ(d.decode(buffer.data(), uuidOf(1)), Status::ok);
+        Record r = Record();
+        r.timestamp = static_cast<uint32_t>(stamp);
+        r.setPacked(d.sections[0].objects[0].packed);
+        EXPECT_EQ(r.info().expires, c.isExpires) << c.expires;
+        EXPECT_EQ(r.info().lastModified, c.isModified) << c.modified;
+        EXPECT_EQ(r.flags(), 5U);
     }
 }
 

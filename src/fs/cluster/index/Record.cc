@@ -8,11 +8,11 @@
 namespace ClusterFs {
 namespace {
 
-/* packed: expires (26 bits) | last modified (30 bits) | flags (8 bits) */
-constexpr unsigned expiresShift = 38;
+/* packed: expires (25 bits) | last modified (31 bits) | flags (8 bits) */
+constexpr unsigned expiresShift = 39;
 constexpr unsigned modifiedShift = 8;
-constexpr int64_t expiresMost = (1 << 26) - 1;
-constexpr int64_t modifiedMost = (1 << 30) - 1;
+constexpr int64_t expiresMost = (1 << 25) - 1;
+constexpr int64_t modifiedMost = (int64_t(1) << 31) - 1;
 
 /* expires: 0 = unknown, 1 = expired already, else 2 + seconds after the timestamp */
 uint64_t
@@ -31,7 +31,8 @@ packModified(const int64_t modified, const int64_t timestamp)
 {
     if (modified < 0)
         return 0;
-    return static_cast<uint64_t>(std::min<int64_t>(1 + std::max<int64_t>(0, timestamp - modified), modifiedMost));
+    const auto ago = 1 + std::max<int64_t>(0, timestamp - modified);
+    return ago <= modifiedMost ? static_cast<uint64_t>(ago) : 0;
 }
 
 } // namespace

@@ -53,9 +53,9 @@ struct Record {
     }
     void setHeat(const uint32_t heat) { setPlace(offset(), heat); }
 
-    /// Packs times and flags. Expiry up to two years after the timestamp and
-    /// modification up to 34 years before it are exact; beyond, they are moved
-    /// towards the timestamp, which only makes Squid revalidate sooner.
+    /// Packs times and flags. Expiry up to 388 days after the timestamp is exact; beyond, it is
+    /// moved towards the timestamp, which only makes Squid revalidate sooner. Modification up to 68 years
+    /// before the timestamp is exact, and unknown beyond: another date would be taken for a validator.
     void setInfo(const ObjectInfo &);
 
     /// \returns times and flags; ObjectInfo::size is left 0

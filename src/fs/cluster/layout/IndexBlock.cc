@@ -5,15 +5,30 @@
 
 #include "fs/cluster/base/Crc32c.h"
 
+#include <algorithm>
+
 namespace ClusterFs {
 namespace {
 
 constexpr char blockMagic[] = "CLINDEX\n";
 constexpr size_t keyBytes = 16;
+constexpr uint8_t packing = 1; ///< of times; 0 is that of format version 4
 
 /* the first byte of a record says what it is */
 constexpr uint8_t sectionByte = 16;
 constexpr uint8_t useByte = 17;
+
+/// Times and flags as version 4 packed them: expires in 26 bits, last modified in 30, of which the most stands for
+/// whatever was modified earlier. Now these are 25 and 31, see docs/format.md.
+uint64_t
+packedAnew(const uint64_t packed)
+{
+    constexpr uint64_t expiresMost = (1 << 25) - 1;
+    constexpr uint64_t modifiedMost = (1 << 30) - 1;
+    const auto expires = std::min(packed >> 38, expiresMost);
+    const auto modified = (packed >> 8) & modifiedMost;
+    return expires << 39 | (modified == modifiedMost ? 0 : modified) << 8 | (packed & 0xff);
+}
 
 void
 encodeRemoval(ByteWriter &w, const IndexRemoval &r)
@@ -69,7 +84,7 @@ encodeSection(ByteWriter &w, const IndexSection &s, const bool keys)
 
 /// \returns false when it claims more objects than there are bytes
 bool
-decodeSection(ByteReader &r, IndexSection &s, const bool keys)
+decodeSection(ByteReader &r, IndexSection &s, const bool keys, const uint8_t packedAs)
 {
     s.state = r.u8();
     s.whole = r.u8() == 1;
@@ -93,6 +108,8 @@ decodeSection(ByteReader &r, IndexSection &s, const bool keys)
         o.size = r.u32();
         o.timestamp = r.u32();
         o.packed = r.u64();
+        if (packedAs != packing)
+            o.packed = packedAnew(o.packed);
         if (keys)
             o.key = r.key();
     }
@@ -132,7 +149,8 @@ ClusterFs::IndexBlock::encode(char *const buffer, const Uuid &uuid) const
     w.u64(previous);
     w.u8(static_cast<uint8_t>(part));
     w.u8(keys ? 1 : 0);
-    w.zeros(2);
+    w.u8(packing);
+    w.zeros(1);
     w.u32(number);
     w.u32(removalBlocks);
     w.u32(turn);
@@ -154,7 +172,8 @@ ClusterFs::IndexBlock::decode(const char *const buffer, const Uuid &uuid)
     previous = r.u64();
     const auto kind = r.u8();
     keys = r.u8() == 1;
-    r.skip(2);
+    const auto packedAs = r.u8();
+    r.skip(1);
     number = r.u32();
     removalBlocks = r.u32();
     turn = r.u32();
@@ -174,7 +193,7 @@ ClusterFs::IndexBlock::decode(const char *const buffer, const Uuid &uuid)
             removals.push_back(decodeRemoval(records, what));
         } else if (what == sectionByte) {
             sections.emplace_back();
-            if (!decodeSection(records, sections.back(), keys))
+            if (!decodeSection(records, sections.back(), keys, packedAs))
                 return Status::corrupt;
         } else if (what == useByte) {
             IndexUse use;

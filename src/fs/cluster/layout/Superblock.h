@@ -26,7 +26,7 @@ std::string uuidText(const Uuid &);
 bool isOurs(ByteReader &, const char *magic, const Uuid &);
 
 /// bumped with each change of what is on the media; docs/format.md has the history
-constexpr uint32_t formatVersion = 4;
+constexpr uint32_t formatVersion = 5;
 constexpr uint32_t oldestVersion = 1; ///< that can be read, and becomes formatVersion with the first write
 constexpr uint32_t indexLogVersion = 4; ///< from which on there is an index log; of older stores, all clusters are scanned
 
