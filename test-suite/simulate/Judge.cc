@@ -221,6 +221,18 @@ Simulate::World::checkInfo(const uint64_t object, const Version &v, const Object
         broken("object " + std::to_string(object) + " is doubtful on an honest disk");
 }
 
+/// What a start says that a crash has cost: nothing of the index log, and behind a kill, or a stop, nothing
+/// at all, since each write is there that was submitted.
+void
+Simulate::World::checkLoss(const RecoveryStats &start) const
+{
+    if (start.blocksLost)
+        broken(std::to_string(start.blocksLost) + " blocks of the index log are lost on an honest disk");
+    const auto lost = start.journalBlocksLost + start.clustersTorn + start.objectsLost;
+    if (lost && !cutUnhealed_)
+        broken(std::to_string(lost) + " blocks of the journal, clusters or objects are lost without a power cut");
+}
+
 /// A read waits for no housekeeping: for a request that is under way at most, and then for its own;
 /// where one is under way at a time, for two. When nothing is learned, nothing is read ahead that it
 /// could wait for either.

@@ -52,7 +52,7 @@ Simulate::World::beginLife()
 {
     formatted_ = media_->size();
     everEvicted_ = lifetimes_;
-    afterCut_ = false;
+    afterCut_ = cutUnhealed_ = false;
     writesBefore_ = 0;
     before_ = last_ = begun_ = next_ = Work();
 }
@@ -164,6 +164,8 @@ Simulate::World::noteStarted(const bool quiet)
     tally_.scans += scanned_;
     if (scanned_ && honest_)
         broken("an honest disk lost its checkpoint");
+    if (honest_)
+        checkLoss(engine_->stats().recovery);
 }
 
 void
@@ -205,11 +207,12 @@ Simulate::World::stop()
     bool clean = false;
     if (how == 0) {
         clean = stopInOrder();
+        cutUnhealed_ = cutUnhealed_ && !clean;
     } else if (how == 1) {
         ++tally_.kills;
     } else {
         device_->cut();
-        afterCut_ = true;
+        afterCut_ = cutUnhealed_ = true;
         ++tally_.cuts;
     }
     judgeEnd(clean && honest_);

@@ -113,6 +113,7 @@ private:
     void checkDurable(std::vector<Version> &, uint64_t object);
     void judgeEnd(bool clean);
     bool mustBeKept(const Version &) const;
+    void checkLoss(const ClusterFs::RecoveryStats &) const;
     void checkWait(uint64_t micros);
     void checkInfo(uint64_t object, const Version &, const ClusterFs::ObjectInfo &) const;
     uint64_t deviceWrites() const;
@@ -193,6 +194,7 @@ private:
     bool troubled_ = false; ///< in this run there was an outage
     bool listing_ = false; ///< this run keeps the keys
     bool afterCut_ = false; ///< the power was cut since a start was looked at last
+    bool cutUnhealed_ = false; ///< the power was cut since the store was stopped in order
     bool everEvicted_ = false; ///< then a missing object proves something only when it is new
     bool scanned_ = false; ///< then deleted objects may be back, marked as doubtful
     Tally tally_;

@@ -40,6 +40,7 @@ TEST_F(FindingsTest, ofTwoCopiesTheNewerOneMustBeWhole) {
     EXPECT_EQ(where(1), 11U);
     EXPECT_EQ(where(2), 4U);
     EXPECT_EQ(where(3), 13U) << "the older one was deleted";
+    EXPECT_EQ(stats.objectsLost, 0U);
     EXPECT_EQ(p.catalog.liveBytes(), 500U);
 }
 
@@ -107,6 +108,7 @@ TEST_F(FindingsTest, onlyCopiesThatAreStillThereComeBack) {
     for (const uint64_t n: {1, 2, 3})
         EXPECT_EQ(where(n), noCluster) << n;
     EXPECT_EQ(p.catalog.liveBytes(), 0U);
+    EXPECT_EQ(stats.objectsLost, 3U);
 }
 
 /// the same when its cluster is not even packed any more

@@ -213,6 +213,11 @@ Checker::conclude()
     out_.put("deletes_replayed", recovery_.deletes);
     out_.put("records_overruled", recovery_.dropped);
     out_.put("clusters_read_at_start", recovery_.clustersRead);
+    out_.put("clusters_announced", recovery_.clustersAnnounced);
+    out_.put("clusters_written", recovery_.clustersWritten);
+    out_.put("clusters_torn", recovery_.clustersTorn);
+    out_.put("objects_lost", recovery_.objectsLost);
+    out_.put("journal_blocks_lost", recovery_.journalBlocksLost);
     out_.put("log_blocks_lost", recovery_.blocksLost);
 }
 

@@ -125,6 +125,22 @@ ClusterFs::Core::poll()
     probe.poll();
 }
 
+/// what a start after a crash knows to be lost, or that nothing is
+static std::string
+lossText(const ClusterFs::RecoveryStats &r)
+{
+    std::string text;
+    const auto add = [&text](const uint64_t count, const char *const what) {
+        if (count)
+            text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+    };
+    add(r.objectsLost, " objects in part");
+    add(r.clustersTorn, " clusters that were being written");
+    add(r.journalBlocksLost, " blocks of the journal");
+    add(r.blocksLost, " blocks of the index log");
+    return "; lost beside what was in memory: " + (text.empty() ? "nothing" : text);
+}
+
 void
 ClusterFs::Core::noteRecovery()
 {
@@ -134,7 +150,7 @@ ClusterFs::Core::noteRecovery()
     const auto &r = recovery.stats();
     shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
                std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
-               (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : ""));
+               (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : "") + (r.clean ? "" : lossText(r)));
     checkpointOwed_ = !r.clean || r.scanned;
     if (checkpointOwed_)
         shared.leftBehind.note(0); // of what was being moved, the checkpoint has the older copies

@@ -166,6 +166,12 @@ addRecovery(Lines &l, const Engine &engine, const Stats &s)
     l.count("recovery reads", r.reads);
     l.bytes("recovery bytes", r.bytesRead);
     l.number("recovery time", static_cast<double>(r.micros) / 1000.0, " ms");
+    l.count("clusters announced", r.clustersAnnounced);
+    l.count("announced and written", r.clustersWritten);
+    l.count("announced and torn", r.clustersTorn);
+    l.count("objects lost", r.objectsLost);
+    l.count("journal blocks lost", r.journalBlocksLost);
+    l.count("log blocks lost", r.blocksLost);
     l.section("errors");
     l.count("read errors", c.readErrors);
     l.count("write errors", c.writeErrors);

@@ -53,7 +53,7 @@ struct Counters {
     uint64_t longestTurn = 0; ///< microseconds of the longest call of the engine, a writer or a reader; open() and close() wait, and are none
 };
 
-/// how the last start went
+/// how the last start went, and what it knows to be lost
 struct RecoveryStats {
     bool clean = false; ///< the last stop was clean
     bool scanned = false; ///< the index log was not usable; the clusters were scanned
@@ -63,6 +63,11 @@ struct RecoveryStats {
     uint64_t deletes = 0; ///< replayed from the delete log
     uint64_t clustersRead = 0;
     uint64_t blocksLost = 0; ///< of the index log, damaged
+    uint64_t journalBlocksLost = 0; ///< known to have been written, and damaged or behind one that is
+    uint64_t clustersAnnounced = 0; ///< since the newest checkpoint began, and not released since
+    uint64_t clustersWritten = 0; ///< of these, found as announced; the others were not begun, or are lost
+    uint64_t clustersTorn = 0; ///< of these, written in part, or unreadable
+    uint64_t objectsLost = 0; ///< found in part: large ones without their parts, carried ones of which no copy is whole
     uint64_t reads = 0;
     uint64_t bytesRead = 0;
     uint64_t micros = 0; ///< from open() to the whole index

@@ -352,6 +352,16 @@ ClusterFs::Findings::partsAreHere(const LargeObject &o) const
     return bytes == o.entry.info.size;
 }
 
+/// whether parts of an object were released, or announced again, since it was written: then it was forgotten
+bool
+ClusterFs::Findings::wasGivenUp(const LargeObject &o) const
+{
+    return std::any_of(o.parts.begin(), o.parts.end(), [this](const PartReference &p) {
+        const auto fate = fates_.find(p.cluster);
+        return fate != fates_.end() && (!fate->second.announced || fate->second.after >= p.sequence);
+    });
+}
+
 void
 ClusterFs::Findings::join(const LargeObject &o)
 {
@@ -364,6 +374,7 @@ ClusterFs::Findings::join(const LargeObject &o)
         return;
     if (!partsAreHere(o)) {
         ++stats_.dropped;
+        stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan finds what was forgotten long ago, too
         return;
     }
     for (size_t i = 0; i < o.parts.size(); ++i)
@@ -533,6 +544,7 @@ ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
     catalog.disownParts(slot);
     catalog.erase(slot);
     ++stats_.dropped;
+    ++stats_.objectsLost;
     if (c.state != ClusterState::packed || c.sequence != copy.sequence)
         return;
     if (r.parted() && r.size != parts && !chainIsWhole(r.size)) {
@@ -547,7 +559,7 @@ ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
         catalog.clusters.noteChange(r.size);
     }
     if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
-        --stats_.dropped;
+        --stats_.dropped, --stats_.objectsLost;
     else
         reject(r);
 }

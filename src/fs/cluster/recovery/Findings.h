@@ -129,6 +129,7 @@ private:
     void revert(SlotNo, const OlderCopy &);
     bool chainIsWhole(ClusterNo first) const;
     bool partsAreHere(const LargeObject &) const;
+    bool wasGivenUp(const LargeObject &) const;
     void join(const LargeObject &);
     void see(Sequence);
     void makeFree(ClusterNo);

@@ -89,6 +89,7 @@ ClusterFs::Recovery::readJournal()
             JournalBlock block;
             const auto ok = block.decode(buffer->data() + size_t(i) * journalBlockBytes, shared_.uuid) == Status::ok;
             if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_ || block.run < journalRun_) {
+                stats_.journalBlocksLost += blocksBehindHole(buffer->data() + size_t(i) * journalBlockBytes, count - i);
                 nextJournal();
                 return;
             }
@@ -101,6 +102,24 @@ ClusterFs::Recovery::readJournal()
         }
         readJournal();
     });
+}
+
+/// Where the journal ends before its last block, more was written, of which the order is not known.
+/// \param blocks that were read, from the first that is not whole on
+/// \param count of these
+/// \returns how many of them were written, as far as they show it
+uint32_t
+ClusterFs::Recovery::blocksBehindHole(const char *const blocks, const uint32_t count) const
+{
+    uint32_t lost = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        JournalBlock block;
+        const bool whole = block.decode(blocks + size_t(i) * journalBlockBytes, shared_.uuid) == Status::ok;
+        // one of a lower run is what is left of an earlier crash
+        if (whole && block.checkpoint == journalOf_ && block.index == journalBlock_ + i && block.run >= journalRun_)
+            lost = i + 1;
+    }
+    return lost;
 }
 
 /// a checkpoint that did not complete has its own journal, which follows
@@ -151,6 +170,7 @@ ClusterFs::Recovery::beginClusters()
 {
     step_ = Step::clusters;
     fronts_ = findings_.announced();
+    stats_.clustersAnnounced = fronts_.size();
     nextFront_ = 0;
     readFronts();
 }
@@ -206,14 +226,27 @@ ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const 
         return;
     }
     --frontsInFlight_;
-    const bool ok = status == Status::ok &&
-                    d.decode(buffer->data(), size, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok;
+    const bool isWhole = status == Status::ok &&
+                         d.decode(buffer->data(), size, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok;
     // in a scan, a cluster that was written meanwhile has a number beyond ours
-    if (ok && d.header.sequence > findings_.announcedAfter(n) &&
-            (step_ != Step::scan || d.header.sequence <= scanLimit_))
+    const bool ok = isWhole && d.header.sequence > findings_.announcedAfter(n);
+    if (step_ == Step::clusters)
+        countAnnounced(n, status, ok, buffer, size);
+    if (ok && (step_ != Step::scan || d.header.sequence <= scanLimit_))
         findings_.directory(n, d, step_ == Step::scan);
     else if (step_ == Step::scan && shared_.catalog.clusters[n].state == ClusterState::unknown)
         shared_.catalog.makeFree(n);
+}
+
+/// \param isWhole whether its directory is that of the cluster that was announced
+void
+ClusterFs::Recovery::countAnnounced(const ClusterNo n, const Status status, const bool isWhole, const BufferPointer &buffer, const uint32_t size)
+{
+    ClusterHeader peek;
+    const bool isBegun = status != Status::ok || (Directory::Peek(buffer->data(), size, peek) && peek.uuid == shared_.uuid &&
+                         peek.number == n && peek.sequence > findings_.announcedAfter(n));
+    stats_.clustersWritten += isWhole;
+    stats_.clustersTorn += !isWhole && isBegun;
 }
 
 void

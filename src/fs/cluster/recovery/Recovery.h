@@ -54,12 +54,14 @@ private:
     Sequence nextSequence() const;
     void readJournal();
     void nextJournal();
+    uint32_t blocksBehindHole(const char *blocks, uint32_t count) const;
 
     bool hasLog() const { return superblock_.log.used() > 0; }
     void takeLog();
 
     void readFronts();
     void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
+    void countAnnounced(ClusterNo, Status, bool isWhole, const BufferPointer &, uint32_t size);
     void beginClusters();
     void beginScan();
     void checkCopies(const Findings::Contested &);
