@@ -269,7 +269,7 @@ class Soak(Squid):
 
 class Scale(Kind):
     """Many objects on a sparse image of a large disk. A piece is [TB, objects]."""
-    name, share, seconds, exclusive, needs = "scale", 4, 180, "scale", ("clusterfs", "bench-load")
+    name, share, seconds, exclusive, needs = "scale", 4, 180, "scale", ("clusterfs", "bench-scale")
     sizes = ([1, 1000000], [8, 1000000], [1, 10000000], [8, 10000000])
 
     def take(self, part, seconds):

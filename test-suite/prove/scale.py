@@ -30,7 +30,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--terabytes", type=float, required=True, help="that the image seems to have")
     parser.add_argument("--objects", type=int, required=True)
-    parser.add_argument("--programs", metavar="FOLDER", type=pathlib.Path, default=TOP, help="where clusterfs and bench-load are")
+    parser.add_argument("--programs", metavar="FOLDER", type=pathlib.Path, default=TOP, help="where clusterfs and bench-scale are")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="scale-", dir=TOP / "build") as folder:
         image = pathlib.Path(folder) / "image"
@@ -39,7 +39,7 @@ def main():
             file.truncate(int(args.terabytes * (1 << 40)))
         run(args.programs / "clusterfs", "format", image)
         for objects in (args.objects, args.objects // 10):
-            run(args.programs / "bench-load", image, objects, BYTES)
+            run(args.programs / "bench-scale", "--load", image, "--objects", objects, "--bytes", BYTES)
         found = json.loads(run(args.programs / "clusterfs", "check", image, "--json"))
     wanted = {"objects": args.objects, "object_bytes": args.objects * BYTES, "problem_count": 0, "damaged_objects": 0, "clean": False}
     wrong = {name: found.get(name) for name, value in wanted.items() if found.get(name) != value}

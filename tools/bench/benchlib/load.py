@@ -26,7 +26,8 @@ def program(name, folder=TREE):
 
 def load_objects(counts, disk, programs=TREE):
     """Stores counts["loaded"] objects by the engine itself in a formatted cache that nobody uses."""
-    checked(program("bench-load", programs), disk.device, counts["loaded"], counts["loadedBytes"], timeout=900)
+    checked(program("bench-scale", programs), "--load", disk.device, "--objects", counts["loaded"], "--bytes", counts["loadedBytes"],
+            timeout=900)
 
 
 class Origin:

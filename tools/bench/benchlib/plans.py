@@ -55,7 +55,7 @@ TURNS = 3
 
 
 def loaded_mb(counts):
-    """Size of a cache for the objects that bench-load stores, with room beside them."""
+    """Size of a cache for the objects that bench-scale stores, with room beside them."""
     return math.ceil(counts["loaded"] * (counts["loadedBytes"] + 400) * 1.15 / MB) + 256
 
 

@@ -59,7 +59,7 @@ CHECKPOINTS = {"clusterfs-loaded": 10, "clusterfs-calm": 86400, "clusterfs-check
 
 
 def _clusterfs_loaded(place, disk):
-    """Filled by bench-load, whose objects are small: the index is sized for them."""
+    """Filled by bench-scale, whose objects are small: the index is sized for them."""
     storage = Raw(disk)
     return ClusterfsSquid(place, storage, f"clusterfs {storage.path} {place.cache_mb} object-size=1 persist=1 "
                           f"checkpoint={CHECKPOINTS[place.name]}")

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores many small objects by the engine itself, as fast as the device takes
- * them, and dies without closing: a crashed cache of a known number of objects. */
+/* A crashed cache of a known number of objects. */
 
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/Engine.h"
+#include "tools/bench/scale/Corpus.h"
+#include "tools/bench/scale/Measures.h"
 
-#include <cstdlib>
 #include <iostream>
 #include <unistd.h>
 #include <vector>
 
 using namespace ClusterFs;
 
+namespace ScaleBench {
+
 namespace {
-
-Key
-keyOf(const uint64_t n)
-{
-    Key key;
-    uint64_t x = n + 1;
-    for (auto &b: key.bytes) {
-        x ^= x >> 27;
-        x *= 0x94d049bb133111ebULL;
-        x ^= x >> 31;
-        b = static_cast<uint8_t>(x >> 56);
-    }
-    return key;
-}
-
-int
-fail(const std::string &what)
-{
-    std::cerr << "bench-load: " << what << "\n";
-    return 1;
-}
 
 bool
 storeOne(Engine &engine, AioDevice &device, const uint64_t n, const std::vector<char> &bytes, const Clock &clock)
@@ -52,32 +33,24 @@ storeOne(Engine &engine, AioDevice &device, const uint64_t n, const std::vector<
 
 } // namespace
 
-int
-main(int argc, char **argv)
+std::string
+load(const std::string &path, const uint64_t objects, const uint64_t size)
 {
-    if (argc != 4)
-        return fail("usage: bench-load PATH OBJECTS BYTES");
-    const std::string path = argv[1];
-    const auto objects = strtoull(argv[2], nullptr, 10);
-    std::vector<char> bytes(strtoull(argv[3], nullptr, 10), 'x');
-
+    const std::vector<char> bytes(size, 'x');
     const Log log = [](LogLevel, const std::string &line) { std::cerr << line << "\n"; };
     SystemClock clock;
     AioDevice::OpenOptions options;
     options.path = path;
-    options.writable = true;
-    options.exclusive = true;
-    options.depth = 32;
     std::string error;
     const auto device = AioDevice::Open(clock, options, log, error);
     if (!device)
-        return fail(error);
+        return error;
     Config config;
     config.checkpoint = 20;
     config.persist = 2;
     Engine engine(*device, clock, config, log);
     if (engine.open(error) != Status::ok)
-        return fail(path + ": " + error);
+        return path + ": " + error;
     while (engine.state() == EngineState::recovering) {
         engine.poll();
         device->wait(1);
@@ -85,7 +58,7 @@ main(int argc, char **argv)
     const auto start = clock.micros();
     for (uint64_t n = 0; n < objects; ++n) {
         if (!storeOne(engine, *device, n, bytes, clock))
-            return fail("object " + std::to_string(n) + " was not stored");
+            return "object " + std::to_string(n) + " was not stored";
         if (n % 16 == 0)
             engine.poll();
     }
@@ -101,3 +74,5 @@ main(int argc, char **argv)
               << ", checkpoints " << s.counters.checkpoints << std::endl;
     _exit(0); // a crash: nothing is closed
 }
+
+} // namespace ScaleBench

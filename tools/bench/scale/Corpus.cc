@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Made objects. */
+
+#include "tools/bench/scale/Corpus.h"
+
+#include "fs/cluster/index/Catalog.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace ClusterFs;
+
+namespace ScaleBench {
+
+namespace {
+
+/// spreads a number over all bits, and no two to the same (Steele, Lea, Flood: SplitMix)
+uint64_t
+spread(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+} // namespace
+
+Key
+keyOf(const uint64_t number)
+{
+    const uint64_t words[2] = {spread(number + 1), spread(~number)};
+    Key key;
+    memcpy(key.bytes.data(), words, sizeof(words));
+    return key;
+}
+
+void
+fillPayload(char *const to, const size_t size, const Key &key)
+{
+    size_t done = std::min(size, key.bytes.size());
+    memcpy(to, key.bytes.data(), done);
+    while (done < size) {
+        const auto more = std::min(done, size - done);
+        memcpy(to + done, to, more);
+        done += more;
+    }
+}
+
+uint32_t
+Corpus::inCluster() const
+{
+    const auto each = DirectoryEntry::encodedBytes + Catalog::ExtentBytes(objectBytes);
+    return static_cast<uint32_t>((geometry.clusterBytes - ClusterHeader::encodedBytes - extentAlignment) / each);
+}
+
+ClusterNo
+Corpus::clusters() const
+{
+    return static_cast<ClusterNo>((objects + inCluster() - 1) / inCluster());
+}
+
+ClusterNo
+Corpus::clustersOfCopies() const
+{
+    return static_cast<ClusterNo>((copies + inCluster() - 1) / inCluster());
+}
+
+uint32_t
+Corpus::OffsetOf(const uint32_t i, const uint32_t inCluster, const uint32_t objectBytes)
+{
+    return static_cast<uint32_t>(roundUp(Directory::BytesFor(inCluster, 0), extentAlignment)) + i * Catalog::ExtentBytes(objectBytes);
+}
+
+ObjectInfo
+Corpus::info() const
+{
+    ObjectInfo i;
+    i.timestamp = made;
+    i.expires = made + 86400;
+    i.size = objectBytes;
+    return i;
+}
+
+Directory
+Corpus::directory(const ClusterNo n) const
+{
+    Directory d;
+    if (n < first || n >= first + clusters() + clustersOfCopies())
+        return d;
+    const bool copy = n >= first + clusters();
+    const auto begin = uint64_t(copy ? n - first - clusters() : n - first) * inCluster();
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(inCluster(), (copy ? copies : objects) - begin));
+    d.header.number = n;
+    d.header.uuid = uuid;
+    d.header.sequence = sequenceOf(n);
+    d.header.written = made;
+    d.header.end = OffsetOf(count, count, objectBytes);
+    // what was moved at one time came from all over the store
+    const auto apart = copies ? objects / copies : 1;
+    for (uint32_t i = 0; i < count; ++i) {
+        DirectoryEntry e;
+        e.key = keyOf((begin + i) * (copy ? apart : 1));
+        e.offset = OffsetOf(i, count, objectBytes);
+        e.size = objectBytes;
+        e.info = info();
+        d.entries.push_back(e);
+    }
+    return d;
+}
+
+} // namespace ScaleBench

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bench-scale: the engine with as many objects as large disks hold. */
+
+#include "tools/bench/scale/Measures.h"
+#include "tools/bench/web/base/Options.h"
+
+#include <fstream>
+#include <iostream>
+
+using namespace ScaleBench;
+
+namespace {
+
+int
+fail(const std::string &what)
+{
+    std::cerr << "bench-scale: " << what << std::endl;
+    return 1;
+}
+
+int
+measure(Plan plan, const uint64_t terabytes, const bool quick, const std::string &out)
+{
+    plan.terabytes = {1, 8, 64};
+    if (terabytes)
+        plan.terabytes = {terabytes};
+    if (quick) {
+        plan.terabytes.resize(1);
+        plan.objects = 100000;
+        plan.interval = 10;
+        plan.copies = 2000;
+        plan.pieces = 3;
+    }
+    plan.fewer = quick ? plan.objects : plan.objects / 10;
+    const auto text = measureAll(plan);
+    if (!out.empty() && !(std::ofstream(out) << text))
+        return fail(out + ": it can't be written");
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+    using Outcome = WebBench::Options::Outcome;
+    WebBench::Options options("bench-scale: the engine with as many objects as large disks hold. What it writes of index log\n"
+                              "and directories is kept in a sparse file, the objects' bytes are made again when they are read.");
+    Plan plan;
+    plan.folder = ".";
+    plan.objects = 100000000;
+    plan.rate = 1000;
+    plan.interval = 300;
+    plan.copies = 200000;
+    plan.pieces = 20;
+    uint64_t terabytes = 0;
+    uint64_t bytes = 300;
+    bool quick = false;
+    std::string out;
+    std::string path;
+    options.text("folder", plan.folder, "FOLDER", "where the image goes, which takes 20 GB in the end");
+    options.whole("terabytes", terabytes, 0, 1024, "of the disk; 0: first 1, then 8, then 64");
+    options.whole("objects", plan.objects, 1, 1000000000, "on the disk");
+    options.flag("quick", quick, true, "a hundred thousand objects: everything is run, nothing can be concluded");
+    options.text("out", out, "FILE", "where all figures go, as JSON");
+    options.section("Instead:");
+    options.text("load", path, "IMAGE", "store so many objects in this formatted cache, and die without closing");
+    options.whole("bytes", bytes, 0, uint64_t(1) << 30, "of each of them");
+    std::string said;
+    switch (options.parse(argc, argv, said)) {
+    case Outcome::help:
+        std::cout << options.help();
+        return 0;
+    case Outcome::wrong:
+        return fail(said);
+    case Outcome::run:
+        break;
+    }
+    try {
+        if (path.empty())
+            return measure(plan, terabytes, quick, out);
+        return fail(load(path, plan.objects, bytes));
+    } catch (const std::exception &e) {
+        return fail(e.what());
+    }
+}
