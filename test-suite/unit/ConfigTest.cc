@@ -115,7 +115,8 @@ TEST(Config, checksWhatBelongsTogether) {
     const struct { uint32_t cluster, staging, cache; const char *error; } cases[] = {
         {16, 2, 2, nullptr}, {1024, 2, 2, nullptr}, {16384, 32, 32, nullptr}, {2048, 4, 4, nullptr},
         {24, 32, 32, "cluster-size=24"}, {1000, 32, 32, "cluster-size=1000"}, {2048, 3, 32, "staging=3"},
-        {2048, 32, 3, "read-cache=3"}, {16384, 31, 32, "staging=31"}, {16384, 32, 31, "read-cache=31"},
+        {2048, 32, 3, "read-cache=3 MB"}, {16384, 31, 32, "staging=31 MB"}, {16384, 32, 31, "read-cache=31 MB"},
+        {16384, 32, 2, "raise it to 32, or choose a smaller cluster-size"}, {2048, 2, 4, "clusters of 2048 KB: raise it to 4,"},
     };
     for (const auto &c: cases) {
         Config config;
@@ -128,4 +129,21 @@ TEST(Config, checksWhatBelongsTogether) {
             EXPECT_NE(error.find(c.error), std::string::npos) << error;
         }
     }
+}
+
+/// a device keeps the clusters that it was formatted with
+TEST(Config, raisesMemoryThatIsTooLittleForItsClusters) {
+    Config config;
+    std::string error;
+    for (const uint32_t kb: {16U, 1024U, 2048U, 16384U}) {
+        config.clusterKb = kb;
+        config.stagingMb = config.readCacheMb = 2;
+        config.suitClusters();
+        EXPECT_TRUE(config.validate(error)) << error;
+        EXPECT_EQ(config.stagingMb, std::max(2U, kb / 512));
+        EXPECT_EQ(config.readCacheMb, std::max(2U, kb / 512));
+    }
+    config.stagingMb = 100;
+    config.suitClusters();
+    EXPECT_EQ(config.stagingMb, 100U);
 }

@@ -4,6 +4,7 @@
 #include "fs/cluster/engine/Config.h"
 #include "fs/cluster/writing/Admission.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace ClusterFs {
@@ -155,15 +156,20 @@ ClusterFs::Config::validate(std::string &error) const
         error = "cluster-size=" + std::to_string(clusterKb) + " is not a power of two";
         return false;
     }
-    if (uint64_t(stagingMb) * 1024 < uint64_t(clusterKb) * 2) {
-        error = "staging=" + std::to_string(stagingMb) + " MB holds less than two clusters of " +
-                std::to_string(clusterKb) + " KB";
-        return false;
-    }
-    if (uint64_t(readCacheMb) * 1024 < uint64_t(clusterKb) * 2) {
-        error = "read-cache=" + std::to_string(readCacheMb) + " MB holds less than two clusters of " +
-                std::to_string(clusterKb) + " KB";
+    for (const auto &n: Numbers) {
+        const auto mb = this->*n.field;
+        if ((n.field != &Config::stagingMb && n.field != &Config::readCacheMb) || mb >= leastMb())
+            continue;
+        error = std::string(n.name) + "=" + std::to_string(mb) + " MB holds less than two clusters of " +
+                std::to_string(clusterKb) + " KB: raise it to " + std::to_string(leastMb()) + ", or choose a smaller cluster-size";
         return false;
     }
     return true;
+}
+
+void
+ClusterFs::Config::suitClusters()
+{
+    stagingMb = std::max(stagingMb, leastMb());
+    readCacheMb = std::max(readCacheMb, leastMb());
 }

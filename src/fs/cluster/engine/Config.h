@@ -59,6 +59,13 @@ struct Config {
     /// checks what no single option can. \returns false with the reason in error
     bool validate(std::string &error) const;
 
+    /// memory that two clusters take, the least of staging and of the read cache, in MB
+    uint32_t leastMb() const { return clusterKb > 1024 ? (clusterKb * 2 + 1023) / 1024 : 2; }
+
+    /// Raises memory that is too little for clusterKb, as the device was formatted: what the
+    /// administrator chose may suit another size.
+    void suitClusters();
+
     uint32_t clusterBytes() const { return clusterKb * 1024; }
 };
 

@@ -115,10 +115,7 @@ ClusterFs::Engine::open(std::string &error)
         log_(LogLevel::warning, "formatted with cluster-size=" + std::to_string(superblock.geometry.clusterBytes / 1024) +
              ", which stays in force until it is formatted anew (configured: " + std::to_string(config.clusterKb) + ")");
         config.clusterKb = superblock.geometry.clusterBytes / 1024;
-        // memory that suited the configured size may be too little now
-        const auto least = std::max<uint32_t>(2, config.clusterKb * 2 / 1024);
-        config.stagingMb = std::max(config.stagingMb, least);
-        config.readCacheMb = std::max(config.readCacheMb, least);
+        config.suitClusters();
     }
     try {
         core_ = std::make_unique<Core>(device_, clock_, config, log_, superblock);
