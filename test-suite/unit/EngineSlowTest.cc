@@ -183,3 +183,46 @@ TEST(EngineSlow, whatStandsStillGivesWay) {
         left += slow[n].writer->finish() != Status::aborted;
     EXPECT_GT(left, slow.size() / 2);
 }
+
+/// a few bytes now and then do not keep the memory of many
+TEST(EngineSlow, whatDripsGivesWay) {
+    TestStore t(64 * MB, slowConfig(2));
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    std::vector<Slow> slow;
+    for (uint64_t n = 0;; ++n) {
+        auto s = begin(t, n, 16000);
+        if (!s.writer)
+            break;
+        ASSERT_TRUE(s.send(10000));
+        slow.push_back(std::move(s));
+    }
+    ASSERT_GT(slow.size(), 100U);
+    const auto reader = t.engine->read(*slow[0].writer);
+    ASSERT_NE(reader, nullptr);
+    const auto drip = [&](const unsigned seconds) {
+        for (unsigned i = 0; i < seconds; ++i) {
+            t.pass(1);
+            for (auto &s: slow)
+                (void)s.send(1);
+        }
+    };
+    drip(8);
+    EXPECT_EQ(t.engine->create(keyOf(1000), infoOf(1), 20000), nullptr) << "they may be no slower than others";
+    drip(4);
+    const auto bytes = bytesOf(1000, 12000);
+    ASSERT_EQ(t.store(keyOf(1000), bytes), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(1000), bytes));
+    // somebody reads the first one, and the others are no more than were needed
+    ASSERT_TRUE(slow[0].send(slow[0].bytes.size() - slow[0].sent));
+    ASSERT_EQ(slow[0].writer->finish(), Status::ok);
+    EXPECT_TRUE(t.has(keyOf(0), slow[0].bytes));
+    unsigned whole = 0;
+    for (uint64_t n = 1; n < slow.size(); ++n) {
+        auto &s = slow[n];
+        if (!s.send(s.bytes.size() - s.sent) || s.writer->finish() != Status::ok)
+            continue;
+        ++whole;
+        EXPECT_TRUE(t.has(keyOf(n), s.bytes));
+    }
+    EXPECT_GT(whole, slow.size() / 2);
+}

@@ -73,6 +73,7 @@ public:
 
 private:
     bool giveWay(const ObjectWriter *to, uint64_t idle);
+    bool slowGivesWay();
     void makeWay();
 
     struct Waiting {
@@ -112,6 +113,7 @@ public:
     void refuse() { (void)fail(); }
 
     std::list<ObjectWriter *>::iterator place; ///< the group's
+    uint64_t begun = 0; ///< Clock::micros()
     uint64_t lastBytes = 0; ///< Clock::micros() of the newest
 
 private:

@@ -10,6 +10,9 @@ namespace {
 constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
 constexpr uint64_t hungMicros = 3000000; ///< a device that finishes no write for so long is not waited for
 constexpr uint64_t idleMicros = 3000000; ///< an object that has got nothing for so long gives way where staging is nearly full
+constexpr uint64_t slowMicros = 10000000; ///< from then on, what comes in too slowly is no better than what stands still
+constexpr uint64_t slowRate = 4096; ///< bytes in a second
+constexpr unsigned slowLooks = 64; ///< objects looked at to find one
 } // namespace
 } // namespace ClusterFs
 
@@ -85,7 +88,7 @@ ClusterFs::WriterGroup::takeFilling(ObjectWriter &writer, const uint64_t bytes)
 void
 ClusterFs::WriterGroup::noteBegin(ObjectWriter &writer)
 {
-    writer.lastBytes = shared.clock.micros();
+    writer.begun = writer.lastBytes = shared.clock.micros();
     writer.place = writers_.insert(writers_.end(), &writer);
 }
 
@@ -122,6 +125,26 @@ ClusterFs::WriterGroup::giveWay(const ObjectWriter *const to, const uint64_t idl
     return false;
 }
 
+/// Refuses an object that gets a few bytes now and then, and so never stands still.
+/// \returns whether there was one
+bool
+ClusterFs::WriterGroup::slowGivesWay()
+{
+    const auto now = shared.clock.micros();
+    unsigned looks = 0;
+    for (auto *const writer: writers_) {
+        if (++looks > slowLooks)
+            return false; // the others have got bytes later than these
+        const auto age = now - writer->begun;
+        const auto &object = *writer->object();
+        if (age < slowMicros || object.readers || object.failed || object.size > age * slowRate / 1000000)
+            continue;
+        writer->refuse();
+        return true;
+    }
+    return false;
+}
+
 /// What comes in too slowly must not keep all else from being stored. A device that is behind
 /// slows objects down, too: those are not to blame.
 void
@@ -129,7 +152,7 @@ ClusterFs::WriterGroup::makeWay()
 {
     const auto &staging = shared.catalog.staging;
     while (staging.bytesFree() < staging.bytesLimit() / 8 && bytesInFlight * 2 <= bytesInFlightMost()) {
-        if (!giveWay(nullptr, idleMicros))
+        if (!giveWay(nullptr, idleMicros) && !slowGivesWay())
             return;
     }
 }
