@@ -466,3 +466,34 @@ TEST(EngineReader, aClusterMayFailVeryOften) {
     ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 60)), Status::ok);
     EXPECT_TRUE(t.has(keyOf(1), bytesOf(1, 60)));
 }
+
+/// the read cache is full at nearly all times: the next part of a large object comes nonetheless, before it is asked for
+TEST(EngineReader, readsTheNextPartWithFullMemory) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto bytes = bytesOf(1, 600000);
+    ASSERT_EQ(t.store(keyOf(1), bytes), Status::ok);
+    for (uint64_t n = 2; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    for (uint64_t n = 2; n < 100; ++n)
+        ASSERT_TRUE(t.has(keyOf(n), bytesOf(n, 60000)));
+    ASSERT_GT(t.engine->stats().readCacheBytes + 2 * 65536, t.engine->stats().readCacheLimit);
+    const auto reader = t.engine->read(keyOf(1));
+    ASSERT_NE(reader, nullptr);
+    char piece[1000];
+    const auto expect = [&](const uint64_t at) {
+        ASSERT_EQ(reader->copy(at, piece, sizeof(piece)), int64_t(sizeof(piece))) << at;
+        EXPECT_EQ(memcmp(piece, bytes.data() + at, sizeof(piece)), 0) << at;
+    };
+    constexpr uint64_t first = 100000; // in a part
+    ASSERT_LT(reader->copy(first, piece, sizeof(piece)), 0) << "or this tests nothing";
+    ASSERT_EQ(t.fetch(*reader, first), Status::ok);
+    expect(first);
+    for (int i = 0; i < 20; ++i)
+        t.step();
+    const auto reads = t.faulty->requests(IoOp::read);
+    expect(first + 65536);
+    EXPECT_EQ(t.faulty->requests(IoOp::read), reads);
+    EXPECT_LE(t.engine->stats().readCacheBytes, t.engine->stats().readCacheLimit);
+}

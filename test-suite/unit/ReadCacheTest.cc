@@ -171,11 +171,13 @@ TEST_F(ReadCacheTest, joinsReadsThatWaitForMemory) {
     EXPECT_EQ(reads(), 6U);
 }
 
-/// memory that was full of clusters on their way to the device
+/// memory that is full of clusters that somebody holds
 TEST_F(ReadCacheTest, startsWaitingReadsWhenMemoryComesBack) {
     std::vector<WindowPointer> held;
-    for (ClusterNo c = 0; c < 6; ++c)
+    for (ClusterNo c = 0; c < 6; ++c) {
         held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+        cache.written(*held.back());
+    }
     EXPECT_GT(cache.bytes(), cache.limit()) << "written bytes are in memory anyway";
     load(10, 0, 65536);
     EXPECT_FALSE(answered(1));
@@ -183,6 +185,23 @@ TEST_F(ReadCacheTest, startsWaitingReadsWhenMemoryComesBack) {
     cache.poll();
     EXPECT_TRUE(answered(1));
     EXPECT_LE(cache.bytes(), cache.limit());
+}
+
+/// a hit is not to wait until large clusters are written
+TEST_F(ReadCacheTest, readsWaitForNoWrite) {
+    std::vector<WindowPointer> held;
+    for (ClusterNo c = 0; c < 6; ++c)
+        held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+    load(10, 0, 65536);
+    EXPECT_TRUE(answered(1));
+    EXPECT_EQ(answers, std::vector<Status>{Status::ok});
+    for (const auto &w: held)
+        EXPECT_EQ(cache.find(w->cluster, 9, 0, 65536), w);
+    for (const auto &w: held)
+        cache.written(*w);
+    held.clear();
+    cache.poll();
+    EXPECT_LE(cache.bytes(), cache.limit()) << "now they count like others";
 }
 
 TEST_F(ReadCacheTest, findsWhatWasJustWritten) {
@@ -236,7 +255,14 @@ TEST_F(ReadCacheTest, piecesOfAWrittenClusterLeaveOneByOne) {
     const auto bytes = content(7);
     const auto buffer = std::make_shared<Buffer>(65536);
     memcpy(buffer->data(), bytes.data(), bytes.size());
-    cache.split(cache.insert(7, 1, buffer, 65536), {{4096, 12288}, {12288, 20000}, {20480, 65536}});
+    auto whole = cache.insert(7, 1, buffer, 65536);
+    for (const auto &run: std::vector<std::pair<uint32_t, uint32_t>>{{4096, 12288}, {12288, 20000}, {20480, 65536}}) {
+        EXPECT_TRUE(cache.split(whole, run));
+        EXPECT_LE(cache.bytes(), 2 * 65536U) << "nothing counts twice";
+        EXPECT_NE(cache.find(7, 1, 60000, 100), nullptr) << "all is there meanwhile";
+    }
+    cache.drop(whole);
+    whole.reset();
     EXPECT_EQ(cache.bytes(), 8192U + 8192U + 45056U);
     const auto second = cache.find(7, 1, 12288, 7712);
     ASSERT_NE(second, nullptr);
@@ -323,10 +349,10 @@ TEST_F(ReadCacheTest, splitsOnlyItsOwnWindows) {
     stranger->cluster = 7;
     stranger->size = 8192;
     stranger->buffer = std::make_shared<Buffer>(8192);
-    cache.split(stranger, {{0, 4096}});
+    EXPECT_FALSE(cache.split(stranger, {0, 4096}));
     EXPECT_EQ(cache.bytes(), 0U);
     cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
-    cache.split(stranger, {{0, 4096}});
+    EXPECT_FALSE(cache.split(stranger, {0, 4096}));
     EXPECT_EQ(cache.bytes(), 8192U);
     EXPECT_NE(cache.find(7, 5, 0, 8192), nullptr);
 }
@@ -339,8 +365,11 @@ TEST_F(ReadCacheTest, findsAmongWindowsOfAllSizes) {
     ReadCache large(*device.device, p.catalog, p.shared.geometry, 64 * 65536);
     const auto whole = std::make_shared<Buffer>(65536);
     memcpy(whole->data(), content(3).data(), 65536);
-    for (const auto &w: windows)
-        large.split(large.insert(3, 1, whole, 65536), {{w.first, w.first + w.second}});
+    for (const auto &w: windows) {
+        const auto window = large.insert(3, 1, whole, 65536);
+        EXPECT_TRUE(large.split(window, {w.first, w.first + w.second}));
+        large.drop(window);
+    }
     for (uint32_t start = 0; start < 65536; start += 4) {
         for (const uint32_t size: {1U, 8U, 9U, 600U, 5000U, 30000U}) {
             const bool is = std::any_of(windows.begin(), windows.end(), [&](const auto &w) {

@@ -42,7 +42,7 @@ ClusterFs::Region::~Region()
         munmap(data_, size_);
 }
 
-ClusterFs::Buffer::Buffer(const size_t size):
+ClusterFs::Buffer::Buffer(const size_t size, [[maybe_unused]] const Pages when):
     data_(nullptr),
     size_(roundUp(size ? size : 1, PagePool::pageBytes)),
     source_(Source::Heap)
@@ -55,7 +55,8 @@ ClusterFs::Buffer::Buffer(const size_t size):
         data_ = pool().take(pages);
         source_ = Source::Pool;
     } else {
-        const auto p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        const auto populate = when == Pages::atOnce ? MAP_POPULATE : 0;
+        const auto p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
         data_ = p == MAP_FAILED ? nullptr : static_cast<char *>(p);
         source_ = Source::Mapping;
     }

@@ -49,8 +49,11 @@ private:
 class Buffer
 {
 public:
+    /// when the system finds the pages of a large one: at once is quicker, but takes milliseconds
+    enum class Pages { atOnce, whenUsed };
+
     /// \throws std::bad_alloc when there is no memory
-    explicit Buffer(size_t size);
+    explicit Buffer(size_t size, Pages = Pages::atOnce);
     ~Buffer();
     Buffer(const Buffer &) = delete;
     Buffer &operator =(const Buffer &) = delete;

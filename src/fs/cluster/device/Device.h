@@ -79,6 +79,9 @@ public:
     /// readable when poll() should be called, or -1
     virtual int wakeupFd() const { return -1; }
 
+    /// makes wakeupFd() readable: there is work left that no answer will announce
+    void pollAgain() { wake(); }
+
     uint64_t size() const { return size_; } ///< bytes
     uint32_t alignment() const { return alignment_; } ///< of offsets and sizes, bytes
     static constexpr uint32_t bufferAlignment() { return 4096; } ///< of memory, bytes

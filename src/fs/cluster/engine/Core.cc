@@ -115,9 +115,10 @@ ClusterFs::Core::poll()
             checkpointer.poll();
         }
         allocator.poll();
-        if (!checkpointer.waiting())
-            packer.poll();
+        packer.poll(!checkpointer.waiting());
         flushWhenDue();
+        if (packer.hasWork() || (evictor.hasWork() && !closing_))
+            shared.device.pollAgain(); // large clusters of small objects take many turns
     }
     if (recovery.knowsJournal()) // a delete has its bound during a start, too
         journal.poll();
@@ -468,8 +469,8 @@ ClusterFs::Core::reconfigure(const Config &newer)
     }
     // a shorter window holds at once
     nextFlush_ = std::min(nextFlush_, nextFlush());
-    // memory that suits the configured size of a cluster may be too little for the one in force
-    cache.setLimit(std::max(uint64_t(shared.config.readCacheMb) << 20, 2 * uint64_t(shared.geometry.clusterBytes)));
+    shared.config.suitClusters();
+    cache.setLimit(uint64_t(shared.config.readCacheMb) << 20);
     shared.device.setDepth(shared.config.depth);
 }
 

@@ -382,9 +382,7 @@ ClusterFs::ObjectReader::readAhead(const Piece &piece)
 {
     Piece next;
     const auto offset = piece.offset + piece.payload;
-    const auto room = cache_.bytes() + 4 * uint64_t(shared_.geometry.clusterBytes) < cache_.limit();
-    if (!room || offset >= size() || !locatePart(offset, next) || next.cluster == piece.cluster)
+    if (offset >= size() || !locatePart(offset, next) || next.cluster == piece.cluster)
         return;
-    if (!cache_.find(next.cluster, next.sequence, next.start, next.bytes))
-        cache_.load(next.cluster, next.sequence, next.start, next.bytes, next.pin, IoClass::urgent, [](Status) {});
+    cache_.loadNext(next.cluster, next.sequence, next.start, next.bytes, next.pin);
 }

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace ClusterFs {
 namespace {
 constexpr uint64_t recentShare = 4; ///< of the limit, one part came in since a window that counts as recent was used
 constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more
+constexpr uint64_t nextShare = 4; ///< of the limit, one part is for next parts of large objects
+constexpr unsigned evictionsMost = 1024; ///< windows that leave memory for one request; more go in the next turn
 constexpr unsigned maxBits = 32; ///< of the size of a window
 
 /// whether keeping so many bytes of a window is worth it
@@ -110,6 +113,7 @@ ClusterFs::ReadCache::find(const ClusterNo cluster, const Sequence sequence, con
         return nullptr;
     }
     ++hits;
+    noteAsked(*(*at)->second);
     *at = give(*at, worth(*(*at)->second), clock_);
     return (*at)->second;
 }
@@ -227,6 +231,29 @@ ClusterFs::ReadCache::loadAhead(const ClusterNo cluster, const Sequence sequence
     return true;
 }
 
+bool
+ClusterFs::ReadCache::loadNext(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size, const ClusterNo pin)
+{
+    if (!deferred_.empty() || device_.queued() >= queuedMost || unaskedBytes_ + size > limit_ / nextShare)
+        return false;
+    if (has(cluster, sequence, from, size))
+        return false;
+    evict(size, false);
+    if (counted() + size > limit_)
+        return false; // all that is there was used lately
+    const auto load = enqueue(cluster, sequence, from, size, pin, IoClass::urgent, [](Status) {});
+    load->unasked = true;
+    begin(load);
+    return true;
+}
+
+void
+ClusterFs::ReadCache::noteAsked(Window &window)
+{
+    if (std::exchange(window.unasked, false))
+        unaskedBytes_ -= window.buffer->size();
+}
+
 void
 ClusterFs::ReadCache::start(const LoadPointer &load)
 {
@@ -235,6 +262,8 @@ ClusterFs::ReadCache::start(const LoadPointer &load)
     window->mates = load->mates;
     window->ahead = load->ahead;
     window->client = load->client;
+    window->unasked = load->unasked;
+    unaskedBytes_ += window->unasked ? window->buffer->size() : 0;
     Io io;
     io.op = IoOp::read;
     io.ioClass = load->ioClass;
@@ -273,6 +302,14 @@ ClusterFs::ReadCache::loaded(const LoadPointer &load, const WindowPointer &windo
 }
 
 void
+ClusterFs::ReadCache::poll()
+{
+    if (counted() > limit_)
+        makeRoom(0); // buffers take whole pages, and written bytes did not wait for room
+    startDeferred();
+}
+
+void
 ClusterFs::ReadCache::startDeferred()
 {
     while (!deferred_.empty()) {
@@ -287,10 +324,18 @@ ClusterFs::ReadCache::startDeferred()
 ClusterFs::WindowPointer
 ClusterFs::ReadCache::insert(const ClusterNo cluster, const Sequence sequence, BufferPointer buffer, const uint32_t size)
 {
-    makeRoom(size); // written bytes are in memory anyway: count them even beyond the limit
     const auto window = add(cluster, sequence, 0, size, std::move(buffer));
     window->trusted = true;
+    window->writing = true;
+    writingBytes_ += window->buffer->size();
     return window;
+}
+
+void
+ClusterFs::ReadCache::written(Window &window)
+{
+    if (std::exchange(window.writing, false))
+        writingBytes_ -= window.buffer->size();
 }
 
 ClusterFs::WindowPointer
@@ -343,10 +388,12 @@ ClusterFs::ReadCache::recent(const Window &w) const
 void
 ClusterFs::ReadCache::evict(const uint64_t wanted, const bool recentToo)
 {
-    for (auto at = windows_.begin(); bytes_ + wanted > limit_ && at != windows_.end();) {
+    unsigned left = evictionsMost;
+    for (auto at = windows_.begin(); counted() + wanted > limit_ && at != windows_.end() && left;) {
         const auto victim = at++;
         if (victim->second.use_count() > 1 || (!recentToo && recent(*victim->second)))
             continue;
+        --left;
         age_ = std::max(age_, victim->first);
         reduce(victim);
     }
@@ -358,7 +405,7 @@ ClusterFs::ReadCache::makeRoom(const uint64_t wanted)
     evict(wanted, false);
     evict(wanted, true);
     // a single window must always find room, however small the limit
-    return bytes_ + wanted <= limit_ || bytes_ == 0;
+    return counted() + wanted <= limit_ || counted() == 0;
 }
 
 /// leaves what was used of a window in its place, as old as it was, or nothing
@@ -397,24 +444,33 @@ ClusterFs::ReadCache::remove(const Windows::iterator victim)
     found->second.remove(victim);
     if (found->second.all.empty())
         byCluster_.erase(found);
-    bytes_ -= victim->second->buffer->size();
+    bytes_ -= victim->second->buffer->size() - victim->second->splitOff;
+    written(*victim->second);
+    noteAsked(*victim->second);
     noteDrop(*victim->second);
     windows_.erase(victim);
+}
+
+/// \returns where a window is noted, or nil when it has left memory before
+ClusterFs::ReadCache::Windows::iterator *
+ClusterFs::ReadCache::placeOf(const WindowPointer &window)
+{
+    const auto found = byCluster_.find(window->cluster);
+    if (found == byCluster_.end())
+        return nullptr;
+    const auto same = found->second.all.equal_range(Places::PlaceOf(Places::BitsOf(window->size), window->start));
+    const auto at = std::find_if(same.first, same.second, [&](const auto &i) { return i.second->second == window; });
+    return at == same.second ? nullptr : &at->second;
 }
 
 /// \returns false when it has left memory before
 bool
 ClusterFs::ReadCache::remove(const WindowPointer &window)
 {
-    const auto found = byCluster_.find(window->cluster);
-    if (found == byCluster_.end())
-        return false;
-    const auto same = found->second.all.equal_range(Places::PlaceOf(Places::BitsOf(window->size), window->start));
-    const auto at = std::find_if(same.first, same.second, [&](const auto &i) { return i.second->second == window; });
-    if (at == same.second)
-        return false;
-    remove(at->second);
-    return true;
+    const auto at = placeOf(window);
+    if (at)
+        remove(*at);
+    return at;
 }
 
 /// learns from what became of what was read along or ahead
@@ -473,17 +529,18 @@ ClusterFs::ReadCache::forgetUnused(const ClusterNo cluster)
     });
 }
 
-void
-ClusterFs::ReadCache::split(const WindowPointer &whole, const std::vector<std::pair<uint32_t, uint32_t>> &runs)
+bool
+ClusterFs::ReadCache::split(const WindowPointer &whole, const std::pair<uint32_t, uint32_t> &run)
 {
-    if (!remove(whole))
-        return;
-    for (const auto &run: runs) {
-        const auto size = run.second - run.first;
-        const auto buffer = std::make_shared<Buffer>(size);
-        memcpy(buffer->data(), whole->at(run.first), size);
-        const auto part = add(whole->cluster, whole->sequence, run.first, size, buffer);
-        part->trusted = true;
-    }
-    makeRoom(0); // buffers take whole pages
+    if (!placeOf(whole))
+        return false;
+    const auto size = run.second - run.first;
+    const auto moved = std::min<uint64_t>(size, whole->buffer->size() - whole->splitOff);
+    whole->splitOff += moved;
+    bytes_ -= moved;
+    const auto buffer = std::make_shared<Buffer>(size);
+    memcpy(buffer->data(), whole->at(run.first), size);
+    const auto part = add(whole->cluster, whole->sequence, run.first, size, buffer);
+    part->trusted = true;
+    return true;
 }

@@ -39,8 +39,11 @@ struct Window {
     uint32_t ahead = 0; ///< objects that nobody had asked for, but a page was expected to
     uint64_t client = 0; ///< who had opened that page
     uint64_t used = 0; ///< the read cache's clock at the last use
+    bool unasked = false; ///< the next part of a large object, which nobody has looked for yet
     std::vector<Piece> pieces; ///< that were used
+    bool writing = false; ///< its bytes are on their way to the device, and in memory anyway
     bool reduced = false; ///< to its pieces
+    uint64_t splitOff = 0; ///< bytes of its buffer that are counted with windows of their own
 
     bool covers(const uint32_t from, const uint32_t bytes) const {
         return from >= start && uint64_t(from) + bytes <= uint64_t(start) + size && (!reduced || pieceOf(from, bytes));
@@ -100,6 +103,12 @@ public:
     /// \returns whether a read was begun; never of more than aheadMost() bytes
     bool loadAhead(ClusterNo, Sequence, uint32_t start, uint32_t size, uint32_t objects, uint64_t client);
 
+    /// Reads the next part of a large object before somebody asks for it. What is read so, and not used yet,
+    /// may take a quarter of the memory, in the place of what was not used lately.
+    /// \param pin the cluster whose pin keeps the bytes in place meanwhile
+    /// \returns whether a read was begun
+    bool loadNext(ClusterNo, Sequence, uint32_t start, uint32_t size, ClusterNo pin);
+
     /// bytes of one read ahead: it must not push everything else out of memory
     uint64_t aheadMost() const { return limit_ / 8; }
 
@@ -107,11 +116,13 @@ public:
     bool has(ClusterNo, Sequence, uint32_t start, uint32_t size);
 
     /// starts reads that waited for memory which others have given back, or for the device
-    void poll() { startDeferred(); }
+    void poll();
 
-    /// adds bytes that were just written or are on their way to the device
+    /// Adds bytes that are on their way to the device. Who writes bounds them: they don't count
+    /// against the limit until written(), or readers would wait for writes.
     /// \returns the window: it stays in memory while the pointer is held
     WindowPointer insert(ClusterNo, Sequence, BufferPointer, uint32_t size);
+    void written(Window &);
 
     /// lets the window that has these bytes, if any, be the first to leave memory
     void putFirst(ClusterNo, Sequence, uint32_t start, uint32_t size);
@@ -122,10 +133,13 @@ public:
     /// drops the windows of a cluster in which no object is left, unless it has too many objects to look at
     void forgetUnused(ClusterNo);
 
-    /// Puts windows of parts of an inserted one in its place, so that each leaves
-    /// memory when its own time has come.
-    /// \param runs beginning and end of each, in bytes from the cluster's start
-    void split(const WindowPointer &, const std::vector<std::pair<uint32_t, uint32_t>> &runs);
+    /// Gives a part of an inserted window one of its own, so that it leaves memory when its own time has
+    /// come. The inserted one is to be dropped when all are split off.
+    /// \param run beginning and end, in bytes from the cluster's start
+    /// \returns false when it has left memory before
+    bool split(const WindowPointer &, const std::pair<uint32_t, uint32_t> &run);
+    /// takes a window out of memory, unless it has left before
+    void drop(const WindowPointer &w) { (void)remove(w); }
 
     /// bytes in windows, those still held elsewhere included
     uint64_t bytes() const { return bytes_; }
@@ -159,6 +173,7 @@ private:
         uint32_t mates = 0;
         uint32_t ahead = 0;
         uint64_t client = 0;
+        bool unasked = false;
         std::vector<Done> waiters;
     };
     using LoadPointer = std::shared_ptr<Load>;
@@ -184,18 +199,21 @@ private:
     void startDeferred();
     bool mayStart(const Load &);
     bool makeRoom(uint64_t bytes);
+    uint64_t counted() const { return bytes_ - writingBytes_; } ///< against the limit
     void evict(uint64_t wanted, bool recentToo);
     bool recent(const Window &) const;
     double costOf(uint64_t bytes) const;
     double worth(const Window &) const;
     Windows::iterator give(Windows::iterator, double worth, uint64_t used);
     Windows::iterator *covering(ClusterNo, Sequence, uint32_t start, uint32_t size);
+    Windows::iterator *placeOf(const WindowPointer &);
     WindowPointer add(ClusterNo, Sequence, uint32_t start, uint32_t size, BufferPointer);
     void remove(Windows::iterator);
     void reduce(Windows::iterator);
     bool remove(const WindowPointer &);
     template <class IsVoid> void removeIf(ClusterNo, IsVoid &&);
     void noteDrop(const Window &);
+    void noteAsked(Window &);
 
     Device &device_;
     Catalog &catalog_;
@@ -203,6 +221,8 @@ private:
     WindowPolicy policy_;
     uint64_t limit_;
     uint64_t bytes_ = 0;
+    uint64_t unaskedBytes_ = 0; ///< of windows that are
+    uint64_t writingBytes_ = 0; ///< the same
     uint64_t clock_ = 0; ///< bytes of all windows so far
     double age_ = 0; ///< the most that an evicted window was worth
     Windows windows_;

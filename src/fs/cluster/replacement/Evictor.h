@@ -32,6 +32,9 @@ public:
     /// poll() where somebody needs a cluster at once, however long it takes
     void hurry();
 
+    /// whether poll() has something to go on with, and waits for nobody
+    bool hasWork() const { return !leaving_.empty(); }
+
     /// records that the last turn went over
     unsigned lastRecords() const { return turnRecords - std::min(turnRecords, records_); }
     static constexpr unsigned turnRecords = 1024;

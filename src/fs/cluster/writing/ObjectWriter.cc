@@ -227,6 +227,7 @@ ClusterFs::ObjectWriter::submitPart()
     io.done = [&group, object, window, alive, first, c, bytes](const Status status) {
         if (!*alive)
             return;
+        group.cache.written(*window);
         group.partDone(bytes);
         PartDone(group, object, c, status);
         group.shared.catalog.unpin(first);

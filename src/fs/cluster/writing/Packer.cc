@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <unordered_set>
+#include <utility>
 
 namespace ClusterFs {
 
@@ -19,6 +21,8 @@ constexpr uint32_t smallRun = Device::bufferAlignment(); ///< bytes of small obj
 constexpr uint64_t halfOf(const uint32_t persist) { return uint64_t(persist) * 1000000 / 2; }
 
 struct Packer::Pack {
+    enum class Step : uint8_t { choose, take, fill, write, place, split };
+
     struct Item {
         StageNo stage;
         uint64_t id;
@@ -26,7 +30,16 @@ struct Packer::Pack {
         uint32_t offset;
         uint32_t payload;
         bool joined; ///< to the group of the one before
+        bool placed; ///< else it was deleted before the cluster was written
     };
+    Step step = Step::choose;
+    StageNo seed = noStage; ///< to choose first, or noStage
+    std::unordered_set<StageNo> misfits;
+    size_t next = 0; ///< item, or run, to go on with
+    double used = 0; ///< bytes of objects that were used before
+    Directory front;
+    WindowPointer window; ///< with the image
+    std::vector<std::pair<uint32_t, uint32_t>> runs; ///< of the image, that get windows of their own
     ClusterNo cluster = noCluster;
     Sequence sequence = 0;
     std::vector<Item> items;
@@ -112,15 +125,34 @@ ClusterFs::Packer::due()
 }
 
 void
-ClusterFs::Packer::poll()
+ClusterFs::Packer::poll(const bool mayStart)
 {
     if (!shared_.recovered || shared_.health.level != Health::Level::good)
         return;
-    while (inFlight_ < inFlightMost) {
-        const auto seed = due();
-        if (seed == noStage || !start(seed))
-            return;
+    objects_ = turnObjects;
+    bytes_ = turnBytes;
+    while (!settling_.empty() && !turnIsOver()) {
+        if (settle(*settling_.front()))
+            settling_.pop_front();
     }
+    while (!turnIsOver()) {
+        if (!preparing_) {
+            const auto seed = mayStart && inFlight_ < inFlightMost && allocator_.ready() ? due() : noStage;
+            if (seed == noStage)
+                return;
+            start(seed);
+        }
+        if (!prepare(preparing_))
+            return;
+        preparing_.reset();
+    }
+}
+
+void
+ClusterFs::Packer::spend(const uint64_t objects, const uint64_t bytes)
+{
+    objects_ -= std::min(objects_, objects);
+    bytes_ -= std::min(bytes_, bytes);
 }
 
 bool
@@ -135,7 +167,10 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
         ++parts;
     if (pack.sizeWith(extent, parts) > shared_.geometry.clusterBytes)
         return false;
-    pack.items.push_back({s, o.id, o.record, 0, o.size, joined});
+    pack.items.push_back({s, o.id, o.record, 0, o.size, joined, false});
+    if (o.origin != noCluster || Shared::usesOf(o.heat) > 0)
+        pack.used += static_cast<double>(extent);
+    spend(1, 0);
     pack.parts += parts;
     pack.extents += extent;
     shared_.catalog.staging.startPacking(s);
@@ -164,137 +199,205 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
     return any;
 }
 
-void
-ClusterFs::Packer::choose(Pack &pack, const StageNo seed)
+/// \returns whether all are chosen
+bool
+ClusterFs::Packer::choose(Pack &pack)
 {
     auto &staging = shared_.catalog.staging;
-    std::unordered_set<StageNo> misfits;
+    auto &misfits = pack.misfits;
     auto passed = noStage; // up to here, all are misfits
-    for (auto next = seed; next != noStage && misfits.size() < misfitsMost;) {
+    const auto following = [&] {
+        auto s = passed == noStage ? staging.leastRecent() : staging.moreRecent(passed);
+        for (; s != noStage && misfits.count(s); s = staging.moreRecent(s))
+            passed = s;
+        return s;
+    };
+    auto next = std::exchange(pack.seed, noStage);
+    if (next == noStage)
+        next = following();
+    while (next != noStage && misfits.size() < misfitsMost) {
+        if (turnIsOver())
+            return false;
         if (!addGroup(pack, next)) {
+            spend(1, 0);
             misfits.insert(next);
             misfits.insert(group_.begin(), group_.end()); // each of them would bring the same group
         }
         if (passed != noStage && staging[passed].state != StageState::complete)
             passed = noStage; // it came in with others
-        next = passed == noStage ? staging.leastRecent() : staging.moreRecent(passed);
-        while (next != noStage && misfits.count(next)) {
-            passed = next;
-            next = staging.moreRecent(next);
-        }
+        next = following();
     }
+    return true;
 }
 
-bool
+void
 ClusterFs::Packer::start(const StageNo seed)
 {
-    if (!allocator_.ready())
-        return false;
-    const auto pack = std::make_shared<Pack>();
-    choose(*pack, seed);
-    assert(!pack->items.empty()); // any staged object fits into an empty cluster
-    const auto cluster = allocator_.take(isWanted(*pack));
-    pack->cluster = cluster;
-    pack->sequence = ++shared_.sequence;
-    fillImage(*pack);
+    preparing_ = std::make_shared<Pack>();
+    preparing_->seed = seed;
+    ++inFlight_;
+}
 
-    auto &entry = shared_.catalog.clusters[cluster];
-    shared_.catalog.clusters.setState(cluster, ClusterState::writing);
-    entry.sequence = pack->sequence;
+/// \returns whether it is on its way, or given up
+bool
+ClusterFs::Packer::prepare(const PackPointer &pack)
+{
+    waitsForCluster_ = false;
+    if (pack->step == Pack::Step::choose) {
+        if (!choose(*pack))
+            return false;
+        pack->step = Pack::Step::take;
+    }
+    if (pack->step == Pack::Step::take) {
+        waitsForCluster_ = !take(*pack);
+        if (waitsForCluster_)
+            return false;
+        pack->step = Pack::Step::fill;
+    }
+    if (!fillImage(*pack))
+        return false;
+    if (pack->front.entries.empty()) {
+        giveUp(*pack);
+        return true;
+    }
+    seal(*pack);
+    write(pack);
+    return true;
+}
+
+/// all objects were deleted meanwhile
+void
+ClusterFs::Packer::giveUp(const Pack &pack)
+{
+    shared_.catalog.clusters.setState(pack.cluster, ClusterState::announced);
+    allocator_.giveBack(pack.cluster);
+    --inFlight_;
+}
+
+/// Finds a cluster for what was chosen. What is deleted from now on is in the journal with a sequence that is not
+/// below the cluster's; what was deleted before is not to be written.
+bool
+ClusterFs::Packer::take(Pack &pack)
+{
+    assert(!pack.items.empty()); // any staged object fits into an empty cluster
+    if (!allocator_.ready())
+        return false; // parts of large objects have taken them meanwhile
+    pack.cluster = allocator_.take(isWanted(pack));
+    pack.sequence = ++shared_.sequence;
+    auto &entry = shared_.catalog.clusters[pack.cluster];
+    shared_.catalog.clusters.setState(pack.cluster, ClusterState::writing);
+    entry.sequence = pack.sequence;
+    entry.end = 0;
+    entry.errors = 0;
+
+    pack.end = static_cast<uint32_t>(roundUp(Directory::BytesFor(pack.items.size(), pack.parts), extentAlignment));
+    pack.buffer = std::make_shared<Buffer>(roundUp(pack.end + pack.extents, Device::bufferAlignment()), Buffer::Pages::whenUsed);
+    pack.front.entries.reserve(pack.items.size());
+    return true;
+}
+
+void
+ClusterFs::Packer::write(const PackPointer &pack)
+{
+    auto &entry = shared_.catalog.clusters[pack->cluster];
     entry.end = pack->end;
     entry.written = shared_.wallSeconds();
-    entry.errors = 0;
-    const auto window = cache_.insert(cluster, pack->sequence, pack->buffer, pack->end);
+    pack->window = cache_.insert(pack->cluster, pack->sequence, pack->buffer, pack->end);
+    pack->step = Pack::Step::write;
 
     Io io;
     io.op = IoOp::write;
     io.ioClass = IoClass::background;
-    io.offset = shared_.geometry.clusterOffset(cluster);
+    io.offset = shared_.geometry.clusterOffset(pack->cluster);
     io.size = static_cast<uint32_t>(roundUp(pack->end, shared_.device.alignment()));
     io.buffer = pack->buffer->data();
     const auto alive = shared_.alive;
-    io.done = [this, alive, pack, window](const Status status) {
-        if (!*alive)
-            return;
-        written(pack, status);
-        if (status == Status::ok)
-            cache_.split(window, runsOf(*pack));
-        else
-            cache_.split(window, {}); // in nobody's way
-        const auto &now = shared_.catalog.clusters[pack->cluster];
-        if (now.sequence == pack->sequence && now.live < pack->items.size())
-            cache_.forgetUnused(pack->cluster); // what was deleted while it was being written
+    io.done = [this, alive, pack](const Status status) {
+        if (*alive)
+            written(pack, status);
     };
-    ++inFlight_;
     shared_.device.submit(std::move(io));
-    return true;
 }
 
 /// whether a cluster has more than others of what was used before, and so will be read more often
 bool
 ClusterFs::Packer::isWanted(const Pack &pack)
 {
-    double used = 0;
-    for (const auto &item: pack.items) {
-        const auto &o = shared_.catalog.staging[item.stage];
-        if (o.origin != noCluster || Shared::usesOf(o.heat) > 0)
-            used += static_cast<double>(Catalog::ExtentBytes(item.payload));
-    }
-    const auto share = used / static_cast<double>(pack.extents);
+    const auto share = pack.used / static_cast<double>(pack.extents);
     const bool wanted = share > usedShare_;
     usedShare_ += (share - usedShare_) / 16;
     return wanted;
 }
 
-void
+/// \returns whether it is whole
+bool
 ClusterFs::Packer::fillImage(Pack &pack)
+{
+    for (; pack.next < pack.items.size(); ++pack.next) {
+        if (turnIsOver())
+            return false;
+        addToImage(pack, pack.next);
+    }
+    return true;
+}
+
+void
+ClusterFs::Packer::addToImage(Pack &pack, const size_t n)
 {
     const auto &staging = shared_.catalog.staging;
     const auto &clusters = shared_.catalog.clusters;
-    Directory front;
-    auto at = static_cast<uint32_t>(roundUp(Directory::BytesFor(pack.items.size(), pack.parts), extentAlignment));
-    const auto size = roundUp(at + pack.extents, Device::bufferAlignment());
-    pack.buffer = std::make_shared<Buffer>(size);
-    char *const image = pack.buffer->data();
-    memset(image, 0, at);
-    for (auto &item: pack.items) {
-        const auto &o = staging[item.stage];
-        item.offset = at;
-        DirectoryEntry e;
-        e.key = o.key;
-        e.offset = at;
-        e.size = o.size;
-        e.info = o.info;
-        e.info.flags &= flagsOfCaller | flagDoubtful;
-        if (item.joined)
-            e.info.flags |= flagJoined;
-        e.heat = static_cast<uint16_t>(o.heat);
-        for (auto c = o.firstPart; c != noCluster; c = clusters[c].nextPart) {
-            front.parts.push_back({c, clusters[c].end - partPayloadAt, clusters[c].sequence});
-            ++e.parts;
-        }
-        Staging::Cursor cursor;
-        const auto copied = staging.copy(item.stage, 0, image + at + ExtentHeader::encodedBytes, o.size, cursor);
-        assert(copied == o.size);
-        ExtentHeader header;
-        header.size = static_cast<uint32_t>(copied);
-        header.sequence = pack.sequence;
-        header.key = o.key;
-        sealExtent(image + at, header, shared_.uuid, pack.cluster, at);
-        const auto end = at + static_cast<uint32_t>(ExtentHeader::encodedBytes) + o.size;
-        at += Catalog::ExtentBytes(o.size);
-        memset(image + end, 0, at - end);
-        front.entries.push_back(e);
+    auto &item = pack.items[n];
+    const auto &o = staging[item.stage];
+    spend(1, item.payload);
+    if (o.id != item.id || o.state != StageState::packing)
+        return; // deleted since it was chosen
+    const auto at = pack.end;
+    item.offset = at;
+    DirectoryEntry e;
+    e.key = o.key;
+    e.offset = at;
+    e.size = o.size;
+    e.info = o.info;
+    e.info.flags &= flagsOfCaller | flagDoubtful;
+    if (item.joined)
+        e.info.flags |= flagJoined;
+    e.heat = static_cast<uint16_t>(o.heat);
+    for (auto c = o.firstPart; c != noCluster; c = clusters[c].nextPart) {
+        pack.front.parts.push_back({c, clusters[c].end - partPayloadAt, clusters[c].sequence});
+        ++e.parts;
     }
-    pack.end = at;
-    memset(image + at, 0, size - at);
-    front.header.kind = ClusterKind::packed;
-    front.header.number = pack.cluster;
-    front.header.uuid = shared_.uuid;
-    front.header.sequence = pack.sequence;
-    front.header.written = shared_.clock.wallSeconds();
-    front.header.end = pack.end;
-    front.encode(image, size);
+    char *const extent = pack.buffer->data() + at;
+    Staging::Cursor cursor;
+    const auto copied = staging.copy(item.stage, 0, extent + ExtentHeader::encodedBytes, o.size, cursor);
+    assert(copied == o.size);
+    ExtentHeader header;
+    header.size = static_cast<uint32_t>(copied);
+    header.sequence = pack.sequence;
+    header.key = o.key;
+    sealExtent(extent, header, shared_.uuid, pack.cluster, at);
+    const auto used = ExtentHeader::encodedBytes + o.size;
+    pack.end = at + Catalog::ExtentBytes(o.size);
+    memset(extent + used, 0, pack.end - at - used);
+    pack.front.entries.push_back(e);
+}
+
+/// puts the directory in front of the objects
+void
+ClusterFs::Packer::seal(Pack &pack)
+{
+    char *const image = pack.buffer->data();
+    const auto size = roundUp(pack.end, Device::bufferAlignment());
+    memset(image, 0, pack.front.entries.front().offset);
+    memset(image + pack.end, 0, size - pack.end);
+    auto &header = pack.front.header;
+    header.kind = ClusterKind::packed;
+    header.number = pack.cluster;
+    header.uuid = shared_.uuid;
+    header.sequence = pack.sequence;
+    header.written = shared_.clock.wallSeconds();
+    header.end = pack.end;
+    pack.front.encode(image, size);
+    pack.front = Directory();
 }
 
 /// \returns beginning and end of each group in a cluster, in bytes from its start. What fits
@@ -304,8 +407,11 @@ ClusterFs::Packer::runsOf(const Pack &pack)
 {
     std::vector<std::pair<uint32_t, uint32_t>> runs;
     for (const auto &item: pack.items) {
+        if (!item.placed)
+            continue;
         const auto end = item.offset + Catalog::ExtentBytes(item.payload);
-        if (item.joined || (!runs.empty() && end - runs.back().first <= smallRun))
+        const bool behind = !runs.empty() && item.offset == runs.back().second;
+        if ((item.joined && behind) || (!runs.empty() && end - runs.back().first <= smallRun))
             runs.back().second = end;
         else
             runs.push_back({item.offset, end});
@@ -316,30 +422,64 @@ ClusterFs::Packer::runsOf(const Pack &pack)
 void
 ClusterFs::Packer::written(const PackPointer &pack, const Status status)
 {
-    assert(inFlight_ > 0);
-    --inFlight_;
+    cache_.written(*pack->window);
     shared_.health.writeDone(status, shared_.log, true);
     if (status != Status::ok) {
+        assert(inFlight_ > 0);
+        --inFlight_;
+        cache_.drop(pack->window); // in nobody's way
         failed(pack);
         return;
     }
-    auto &catalog = shared_.catalog;
-    catalog.clusters.setState(pack->cluster, ClusterState::packed);
-    catalog.clusters.pushHead(pack->cluster);
-    catalog.clusters[pack->cluster].heat = static_cast<uint32_t>(shared_.sequence);
-    ++shared_.counters.packs;
     dirty_ = true;
-    for (const auto &item: pack->items) {
+    pack->step = Pack::Step::place;
+    pack->next = pack->items.size();
+    settling_.push_back(pack);
+}
+
+/// Gives objects their new place, and each group a window of its own. The last one is the first, so that
+/// those of a group follow each other in the cluster's list of records.
+/// \returns whether that is done
+bool
+ClusterFs::Packer::settle(Pack &pack)
+{
+    auto &catalog = shared_.catalog;
+    for (; pack.step == Pack::Step::place && pack.next; --pack.next) {
+        if (turnIsOver())
+            return false;
+        spend(1, 0);
+        auto &item = pack.items[pack.next - 1];
         const auto &o = catalog.staging[item.stage];
-        if (o.id != item.id || o.state != StageState::packing)
-            continue; // deleted while it was being written
+        if (!item.offset || o.id != item.id || o.state != StageState::packing)
+            continue; // deleted while it was being written, or before
         ++shared_.counters.packedObjects;
         shared_.counters.packedInGroups += item.joined;
         shared_.counters.packedBytes += item.payload;
-        catalog.place(item.slot, pack->cluster, item.offset, item.payload, item.joined);
+        catalog.place(item.slot, pack.cluster, item.offset, item.payload, item.joined);
+        item.placed = true;
     }
-    if (!catalog.clusters[pack->cluster].live)
-        catalog.freeCluster(pack->cluster);
+    if (pack.step == Pack::Step::place) {
+        ++shared_.counters.packs;
+        catalog.clusters.setState(pack.cluster, ClusterState::packed);
+        catalog.clusters.pushHead(pack.cluster);
+        catalog.clusters[pack.cluster].heat = static_cast<uint32_t>(shared_.sequence);
+        if (!catalog.clusters[pack.cluster].live)
+            catalog.freeCluster(pack.cluster);
+        pack.runs = runsOf(pack);
+        pack.step = Pack::Step::split;
+    }
+    for (; pack.next < pack.runs.size(); ++pack.next) {
+        if (turnIsOver())
+            return false;
+        const auto &run = pack.runs[pack.next];
+        spend(1, run.second - run.first);
+        if (!cache_.split(pack.window, run))
+            break; // it is void
+    }
+    cache_.drop(pack.window);
+    assert(inFlight_ > 0);
+    --inFlight_;
+    return true;
 }
 
 /// the device refused the cluster: put it out of use and keep the objects

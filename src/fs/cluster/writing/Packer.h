@@ -15,7 +15,8 @@ namespace ClusterFs {
 
 /// The pack files daemon of Hummingbird 3.5. Packs as late as memory and
 /// Config::persist allow: the object used least recently first, then its group
-/// as far as it is staged, then the next, until the cluster is full.
+/// as far as it is staged, then the next, until the cluster is full. A turn of the event loop
+/// does a part of the work at most; the next ones go on.
 class Packer
 {
 public:
@@ -29,8 +30,12 @@ public:
     /// \param persist seconds within which it must survive a power cut
     void noteComplete(StageNo, uint32_t persist);
 
-    /// starts what is due
-    void poll();
+    /// Goes on with what was begun, and starts what is due.
+    /// \param mayStart else only the former
+    void poll(bool mayStart = true);
+
+    /// whether poll() has something to go on with, and waits for nobody
+    bool hasWork() const { return (preparing_ && !waitsForCluster_) || !settling_.empty(); }
 
     /// packs everything from now on, or stops doing so
     void packAll(const bool all) { all_ = all; }
@@ -47,6 +52,10 @@ public:
 
     static constexpr unsigned inFlightMost = 4;
 
+    /* what a turn may do; it ends with the object, or its group, by which it gets there */
+    static constexpr unsigned turnObjects = 1024; ///< chosen, copied or given their new place
+    static constexpr uint64_t turnBytes = 1536 * 1024; ///< copied
+
 private:
     struct Pack;
     using PackPointer = std::shared_ptr<Pack>;
@@ -54,15 +63,24 @@ private:
     StageNo due();
     StageNo oldestArrival();
     StageNo hurriedArrival();
-    bool start(StageNo seed);
-    void choose(Pack &, StageNo seed);
+    void start(StageNo seed);
+    bool prepare(const PackPointer &);
+    bool choose(Pack &);
     bool addGroup(Pack &, StageNo seed);
     bool add(Pack &, StageNo, bool joined);
     bool isWanted(const Pack &);
-    void fillImage(Pack &);
+    bool take(Pack &);
+    bool fillImage(Pack &);
+    void addToImage(Pack &, size_t item);
+    void seal(Pack &);
+    void write(const PackPointer &);
+    void giveUp(const Pack &);
     static std::vector<std::pair<uint32_t, uint32_t>> runsOf(const Pack &);
     void written(const PackPointer &, Status);
+    bool settle(Pack &);
     void failed(const PackPointer &);
+    bool turnIsOver() const { return !objects_ || !bytes_; }
+    void spend(uint64_t objects, uint64_t bytes);
 
     Shared &shared_;
     Allocator &allocator_;
@@ -72,10 +90,15 @@ private:
         uint64_t id;
     };
     std::vector<StageNo> group_; ///< used by addGroup()
+    PackPointer preparing_; ///< the one that is not on its way to the device yet, or nil
+    std::deque<PackPointer> settling_; ///< those that have arrived there
+    bool waitsForCluster_ = false; ///< what is prepared
+    uint64_t objects_ = 0; ///< left of the turn
+    uint64_t bytes_ = 0; ///< left of the turn
     std::deque<Arrival> arrivals_; ///< completed objects in order of completion
     std::multimap<uint64_t, Arrival> hurried_; ///< those that must survive sooner than Config::persist says, by when to pack them
     double usedShare_ = 0; ///< of the bytes that were packed lately, those that were used before
-    unsigned inFlight_ = 0;
+    unsigned inFlight_ = 0; ///< packs, from the first object chosen to the last one in its place
     bool all_ = false;
     bool dirty_ = false;
 };
