@@ -32,6 +32,41 @@ TEST(EngineRestart, cleanStopsLoseNothing) {
     EXPECT_EQ(t.errors, 0U);
 }
 
+/// the next on disk is the oldest, and not what comes first there
+TEST(EngineRestart, overwritingGoesOnWhereItWas) {
+    auto config = smallConfig();
+    config.layout = LayoutPolicy::overwrite;
+    TestStore t(16 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    constexpr uint32_t bytes = 20000;
+    uint64_t stored = 0;
+    const auto store = [&](const uint64_t evictions) {
+        const auto until = t.engine->stats().counters.evictedClusters + evictions;
+        while (t.engine->stats().counters.evictedClusters < until) {
+            for (int i = 0; i < 12; ++i, ++stored) // four clusters full
+                ASSERT_EQ(t.store(keyOf(stored), bytesOf(stored, bytes)), Status::ok);
+            ASSERT_TRUE(t.pack());
+        }
+    };
+    const auto remembered = [&] {
+        uint64_t n = stored;
+        while (n > 0 && t.remembers(keyOf(n - 1)))
+            --n;
+        return stored - n;
+    };
+    ASSERT_NO_FATAL_FAILURE(store(t.engine->stats().clusters + 10));
+    const auto before = remembered();
+    ASSERT_GT(before, 100U);
+    for (const bool clean: {true, false}) {
+        if (clean)
+            ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+        else
+            ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        ASSERT_NO_FATAL_FAILURE(store(20));
+        EXPECT_GE(remembered() + 8, before) << "the newest are still there, without a gap";
+    }
+}
+
 TEST(EngineRestart, crashesLoseNothingThatWasPacked) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());

@@ -148,6 +148,10 @@ ClusterFs::Core::noteRecovery()
     recoveryNoted_ = true;
     shared.covered = shared.forgotten;
     checkpointer.restore(recovery.takeMarks());
+    if (recovery.newestCluster() != noCluster) {
+        allocator.goOnBehind(recovery.newestCluster());
+        evictor.goOnBehind(recovery.newestCluster());
+    }
     const auto &r = recovery.stats();
     shared.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
                std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +

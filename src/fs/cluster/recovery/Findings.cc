@@ -631,4 +631,7 @@ ClusterFs::Findings::finish(const ClusterNo n)
         order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? shared_.sequence - c.sequence : shared_.sequence - c.heat));
     else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
         catalog.makeFree(n);
+    const bool used = c.state == ClusterState::packed || c.state == ClusterState::part;
+    if (used && (newest_ == noCluster || c.sequence > catalog.clusters[newest_].sequence))
+        newest_ = n;
 }

@@ -78,6 +78,7 @@ public:
     bool finish(const std::function<bool()> &goOn);
 
     Sequence highest() const { return highest_; }
+    ClusterNo newest() const { return newest_; } ///< written last of those that hold something, or noCluster; once finished
 
 private:
     struct Fate {
@@ -153,6 +154,7 @@ private:
     Sequence highest_ = 0;
     UseOrder order_;
     ClusterNo nextToFinish_ = 0;
+    ClusterNo newest_ = noCluster;
 };
 
 } // namespace ClusterFs

@@ -38,6 +38,9 @@ public:
 
     void removedNow(const Key &key) { if (!done()) findings_.removedNow(key); }
 
+    /// the cluster that was written last, or noCluster
+    ClusterNo newestCluster() const { return findings_.newest(); }
+
     /// where checkpoints of the log began
     std::vector<IndexLog::Mark> takeMarks() { return reader_.takeMarks(); }
 

@@ -32,6 +32,9 @@ public:
     /// poll() where somebody needs a cluster at once, however long it takes
     void hurry();
 
+    /// the overwrite layout goes on behind the cluster that was written last
+    void goOnBehind(ClusterNo c) { cyclic_ = c; }
+
     /// whether poll() has something to go on with, and waits for nobody
     bool hasWork() const { return !leaving_.empty(); }
 

@@ -47,6 +47,9 @@ public:
     /// how many should always be available
     uint32_t reserve() const;
 
+    /// the closest-write and overwrite layouts go on behind the cluster that was written last
+    void goOnBehind(const ClusterNo c) { lastChosen_ = c; }
+
     /// the place that the closest layout measures from
     void noteAccess(const ClusterNo c) { lastAccess_ = c; }
 
