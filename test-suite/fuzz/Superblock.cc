@@ -38,6 +38,7 @@ checkLog(const Superblock &s)
     const auto &log = s.log;
     const auto &g = s.geometry;
     require(s.logClusters < g.clusterCount && s.turnCursor < g.clusterCount, "the log and its turn are within the clusters");
+    require(g.logSkips.size() <= logSkipsMost && (g.logSkips.empty() || g.logSkips.back() < s.logClusters), "what the log goes past is in its room");
     require(log.blocks <= g.logBlocksWith(s.logClusters) && log.used() <= log.blocks, "the log is no longer than its room");
     require(uint64_t(s.removalBlocks) * 2 <= log.used(), "both copies of the removals are in the log");
     if (!log.used())
@@ -68,8 +69,8 @@ run(Input in)
     checkLog(s);
     std::vector<char> again(superblockBytes);
     s.encode(again.data());
-    constexpr size_t logAt = 77, secretEnds = 173;
-    const auto same = s.version < indexLogVersion ? logAt : secretEnds; // older ones have no log
+    constexpr size_t logAt = 77, skipsAt = 177;
+    const auto same = s.version < indexLogVersion ? logAt : skipsAt + 4 * s.geometry.logSkips.size(); // older ones have no log
     require(agree(bytes, again, 0, 60) && agree(bytes, again, 61, same), "encoding gives the same fields");
     require(again[60] == (bytes[60] == 1), "clean is 1");
     Superblock t;

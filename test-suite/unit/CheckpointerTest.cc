@@ -118,6 +118,56 @@ TEST(Checkpointer, goesOnInTheFirstClusters) {
     EXPECT_FALSE(q.catalog.free.contains(1));
 }
 
+TEST(Checkpointer, goesPastBadClusters) {
+    PartsDevice d;
+    d.superblock.geometry.logBlocks = d.superblock.log.blocks = 2;
+    {
+        Parts p(d);
+        p.allFree();
+        for (const ClusterNo n: {0, 2})
+            p.catalog.quarantine(n);
+        const std::string before(d.media.data() + d.superblock.geometry.clusterOffset(0), 65536);
+        for (const ClusterNo n: {1, 3}) {
+            p.catalog.free.remove(n);
+            p.catalog.clusters.setState(n, ClusterState::log);
+        }
+        p.shared.logClusters = 4;
+        p.shared.geometry.logSkips = {0, 2};
+        for (uint64_t n = 0; n < 3000; ++n)
+            p.placed(n, static_cast<ClusterNo>(6 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
+        ASSERT_TRUE(p.runCheckpoint());
+        EXPECT_EQ(d.superblock.logClusters, 4U);
+        EXPECT_EQ(d.superblock.geometry.logSkips, (std::vector<ClusterNo>{0, 2}));
+        EXPECT_GT(d.superblock.log.used(), 18U) << "or one cluster is enough";
+        EXPECT_EQ(before.compare(0, before.size(), d.media.data() + d.superblock.geometry.clusterOffset(0), before.size()), 0);
+    }
+    Parts q(d);
+    ASSERT_TRUE(q.recover());
+    EXPECT_EQ(q.recovery->stats().blocksLost, 0U);
+    EXPECT_EQ(q.catalog.objects(), 3000U);
+    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::log), 2U);
+    EXPECT_EQ(q.catalog.clusters[0].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters[2].state, ClusterState::bad);
+}
+
+/// or the stop of a large store would take as long as it is large
+TEST(Checkpointer, leavesTheTurnOutAtAStop) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < 900; ++n)
+        p.placed(n, static_cast<ClusterNo>(6 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
+    ASSERT_TRUE(p.runCheckpoint());
+    for (const bool brief: {false, true}) {
+        if (brief)
+            p.checkpointer.beBrief();
+        const auto cursor = p.checkpointer.log().cursor();
+        p.catalog.erase(p.catalog.index.find(keyOf(brief)));
+        ASSERT_TRUE(p.runCheckpoint());
+        EXPECT_EQ(p.checkpointer.log().cursor() == cursor, brief);
+    }
+}
+
 TEST(Checkpointer, saysNothingWhenNothingChanged) {
     PartsDevice d;
     d.config.checkpoint = 10;

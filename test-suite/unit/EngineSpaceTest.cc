@@ -377,6 +377,36 @@ TEST(EngineSpace, theIndexLogGrowsIntoClusters) {
     }
 }
 
+/// the first clusters are those that the log grows into, and some of them are bad
+TEST(EngineSpace, theIndexLogGrowsPastABadCluster) {
+    auto config = smallConfig();
+    config.objectKb = 16384;
+    config.checkpoint = 5;
+    TestStore t(32 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::error); // the first one that is packed
+    uint64_t n = 0;
+    for (; !t.engine->superblock()->logClusters && n < 60000; ++n) {
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20)), Status::ok) << n;
+        if (n % 1000 == 0)
+            t.pass(5);
+    }
+    EXPECT_EQ(t.engine->stats().clustersBad, 1U);
+    ASSERT_TRUE(t.until([&] { return t.checkpoint() && t.engine->superblock()->logClusters > 2; }, 50));
+    EXPECT_EQ(t.engine->superblock()->geometry.logSkips.size(), 1U) << "or another one is bad";
+    for (int again = 0; again < 2; ++again) {
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_FALSE(t.engine->stats().recovery.scanned);
+        EXPECT_EQ(t.engine->stats().recovery.blocksLost, 0U);
+        EXPECT_EQ(t.engine->stats().clustersBad, 1U);
+        uint64_t lost = 0;
+        for (uint64_t i = 0; i < n; ++i)
+            lost += !t.remembers(keyOf(i));
+        EXPECT_LE(lost, t.config.clusterBytes() / 110 * t.engine->superblock()->logClusters) << "what had to make room";
+        ASSERT_TRUE(t.checkpoint());
+    }
+}
+
 /* time */
 
 TEST(EngineTime, objectsOutliveTheirLifetimeNowhere) {

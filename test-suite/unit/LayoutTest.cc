@@ -157,6 +157,67 @@ TEST(Superblock, comesBack) {
     EXPECT_EQ(t.geometry.clusterStart, s.geometry.clusterStart);
 }
 
+TEST(Superblock, namesTheClustersThatTheLogGoesPast) {
+    std::string buffer(superblockBytes, 'x');
+    std::string error;
+    auto s = sampleSuperblock();
+    const auto comesBack = [&](const std::vector<ClusterNo> &skips) {
+        s.geometry.logSkips = skips;
+        s.encode(&buffer[0]);
+        Superblock t;
+        const bool ok = t.decode(buffer.data(), error) == Status::ok;
+        EXPECT_TRUE(!ok || t.geometry.logSkips == skips);
+        return ok;
+    };
+    s.logClusters = 800;
+    EXPECT_TRUE(comesBack({}));
+    EXPECT_TRUE(comesBack({0}));
+    std::vector<ClusterNo> many;
+    for (ClusterNo n = 0; n < logSkipsMost; ++n)
+        many.push_back(n + n / 4);
+    EXPECT_TRUE(comesBack(many)) << error;
+    EXPECT_FALSE(comesBack({0, 0}));
+    EXPECT_FALSE(comesBack({2, 1}));
+    EXPECT_FALSE(comesBack({800})) << "behind the log";
+    EXPECT_NE(error.find("impossible index log"), std::string::npos) << error;
+    comesBack({1});
+    const auto number = superblockBytes - 4;
+    buffer[173] = '\1', buffer[174] = '\2'; // 513
+    const auto crc = crc32c(buffer.data(), number);
+    for (unsigned i = 0; i < 4; ++i)
+        buffer[number + i] = static_cast<char>(crc >> (8 * i));
+    Superblock t;
+    EXPECT_EQ(t.decode(buffer.data(), error), Status::corrupt);
+}
+
+TEST(Geometry, theLogGoesPastBadClusters) {
+    Geometry g;
+    std::string error;
+    ASSERT_TRUE(g.plan(64 * MB, 65536, 13 * 1024, error));
+    g.logSkips = {0, 3, 4, 7};
+    constexpr uint32_t each = 65536 / indexBlockBytes;
+    EXPECT_EQ(g.logSkipsIn(0), 0U);
+    EXPECT_EQ(g.logSkipsIn(4), 2U);
+    EXPECT_EQ(g.logSkipsIn(9), 4U);
+    EXPECT_EQ(g.logBlocksWith(1), g.logBlocks);
+    EXPECT_EQ(g.logBlocksWith(9), g.logBlocks + 5 * each);
+    const ClusterNo has[] = {1, 2, 5, 6, 8, 9};
+    for (uint32_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(g.logOffset(g.logBlocks + i * each), g.clusterOffset(has[i]));
+        EXPECT_EQ(g.logOffset(g.logBlocks + i * each + each - 1), g.clusterOffset(has[i] + 1) - indexBlockBytes);
+        EXPECT_TRUE(g.inLog(has[i], 10));
+    }
+    for (const auto skip: g.logSkips)
+        EXPECT_FALSE(g.inLog(skip, 10));
+    EXPECT_FALSE(g.inLog(10, 10));
+    uint32_t block = 0; // each run ends where the next block lies elsewhere
+    for (const uint32_t end: {g.logBlocks, g.logBlocks + 2 * each, g.logBlocks + 4 * each, ~0U}) {
+        EXPECT_EQ(g.logRunEnd(block), end);
+        EXPECT_EQ(g.logRunEnd(end - 1), end);
+        block = end;
+    }
+}
+
 TEST(Superblock, hasItsFormat) {
     std::string buffer(superblockBytes, 'x');
     sampleSuperblock().encode(&buffer[0]);

@@ -94,7 +94,8 @@ showLog(const Superblock &s, const LogSummary &l, Output &out)
     out.open("index_log");
     out.put("serial", s.serial);
     out.put("blocks", uint64_t(s.log.blocks));
-    out.put("clusters", uint64_t(s.logClusters));
+    out.put("clusters", uint64_t(s.logClusters - s.geometry.logSkips.size()));
+    out.put("bad_clusters_skipped", uint64_t(s.geometry.logSkips.size()));
     showPosition(out, "tail", s.log.tail);
     showPosition(out, "head", s.log.head);
     showPosition(out, "newest_checkpoint", s.checkpointStart);
@@ -224,7 +225,7 @@ inspectCluster(Image &image, const Superblock &superblock, const ClusterNo n, Ou
     const auto &g = superblock.geometry;
     out.put("cluster", uint64_t(n));
     out.put("offset", g.clusterOffset(n));
-    if (n < superblock.logClusters) {
+    if (g.inLog(n, superblock.logClusters)) {
         out.put("state", "part of the index log");
         return exitFine;
     }

@@ -147,10 +147,10 @@ struct Shared {
     const Clock &clock;
     Config config;
     Log log;
-    const Geometry geometry;
+    Geometry geometry; ///< of which only the log's room changes, see claimForLog()
     const Uuid uuid;
     Sequence sequence; ///< the newest that was given to a cluster
-    uint32_t logClusters; ///< the first clusters, which belong to the index log
+    uint32_t logClusters; ///< the first clusters, which belong to the index log but for bad ones
     uint32_t logClustersWanted = 0; ///< how many of them it needs; the evictor claims them
     Catalog catalog;
     Counters counters;
@@ -173,6 +173,11 @@ struct Shared {
     /// Whether a start could find an object that the index does not have. What replaces or
     /// deletes an object must be in the journal then, though nothing is known of it.
     bool mayReturn() const { return forgotten != covered; }
+
+    /// whether the index log is to have more clusters than it has
+    bool logIsShort() const {
+        return logClusters - geometry.logSkips.size() < logClustersWanted && logClusters + 1 < geometry.clusterCount;
+    }
 
     /// payload bytes of a part
     uint32_t partCapacity() const { return geometry.clusterBytes - partPayloadAt; }

@@ -80,3 +80,35 @@ ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const u
     clusterCount = static_cast<uint32_t>((device - clusterStart) / cluster);
     return true;
 }
+
+uint32_t
+ClusterFs::Geometry::logSkipsIn(const uint32_t clusters) const
+{
+    return static_cast<uint32_t>(std::lower_bound(logSkips.begin(), logSkips.end(), clusters) - logSkips.begin());
+}
+
+uint64_t
+ClusterFs::Geometry::logOffset(const uint32_t block) const
+{
+    if (block < logBlocks)
+        return logStart + uint64_t(block) * indexBlockBytes;
+    auto at = clusterStart + uint64_t(block - logBlocks) * indexBlockBytes;
+    for (const auto skip: logSkips) {
+        if (at < clusterOffset(skip))
+            break;
+        at += clusterBytes;
+    }
+    return at;
+}
+
+uint32_t
+ClusterFs::Geometry::logRunEnd(const uint32_t block) const
+{
+    if (block < logBlocks)
+        return logBlocks;
+    for (const auto skip: logSkips) {
+        if (logBlocksWith(skip) > block)
+            return logBlocksWith(skip);
+    }
+    return ~0U;
+}

@@ -7,6 +7,7 @@
 #include "fs/cluster/base/Types.h"
 
 #include <string>
+#include <vector>
 
 namespace ClusterFs {
 
@@ -16,8 +17,9 @@ constexpr uint64_t probeOffset = 2 * superblockSpacing - superblockBytes; ///< o
 constexpr uint32_t indexBlockBytes = 4096;
 constexpr uint32_t groupsChunkBytes = 256 * 1024;
 constexpr uint32_t journalBlockBytes = 4096;
+constexpr size_t logSkipsMost = 512; ///< bad clusters that the index log can go past
 
-/// Sizes and places of the regions, in bytes. Fixed by formatting; the
+/// Sizes and places of the regions, in bytes. All but logSkips is fixed by formatting; the
 /// superblock stores what plan() was given, and plan() gives the same again.
 struct Geometry {
     uint64_t deviceBytes = 0; ///< of the device when it was formatted
@@ -34,18 +36,27 @@ struct Geometry {
     uint64_t journalBytes = 0; ///< of each
     uint64_t clusterStart = 0;
     uint32_t clusterCount = 0;
+    /// Bad clusters among the first ones, which the index log goes past, in order. Only longer ever after, at its
+    /// end: no block of the log moves.
+    std::vector<ClusterNo> logSkips;
 
     /// \returns the place of a cluster on the device
     uint64_t clusterOffset(const ClusterNo n) const { return clusterStart + uint64_t(n) * clusterBytes; }
 
-    /// blocks of the index log in its region and that many clusters
-    uint32_t logBlocksWith(const uint32_t clusters) const { return logBlocks + clusters * (clusterBytes / indexBlockBytes); }
+    /// how many of the first clusters, of which there are that many, the index log goes past
+    uint32_t logSkipsIn(uint32_t clusters) const;
+    /// whether a cluster belongs to the index log, which has the first ones
+    bool inLog(const ClusterNo n, const uint32_t clusters) const { return n < clusters && logSkipsIn(n) == logSkipsIn(n + 1); }
+
+    /// blocks of the index log in its region and in that many of the first clusters
+    uint32_t logBlocksWith(const uint32_t clusters) const {
+        return logBlocks + (clusters - logSkipsIn(clusters)) * (clusterBytes / indexBlockBytes);
+    }
 
     /// \returns the place of a block of the index log on the device
-    uint64_t logOffset(const uint32_t block) const {
-        return block < logBlocks ? logStart + uint64_t(block) * indexBlockBytes
-                                 : clusterStart + uint64_t(block - logBlocks) * indexBlockBytes;
-    }
+    uint64_t logOffset(uint32_t block) const;
+    /// \returns the first block behind one of the index log that does not lie behind the one before it
+    uint32_t logRunEnd(uint32_t block) const;
 
     /// \returns the place of a chunk of what is known of groups on the device
     uint64_t groupsOffset(const uint64_t generation, const uint32_t chunk) const {

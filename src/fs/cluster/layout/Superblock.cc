@@ -5,6 +5,9 @@
 
 #include "fs/cluster/base/Crc32c.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace ClusterFs {
 namespace {
 
@@ -65,6 +68,9 @@ ClusterFs::Superblock::encode(char *buffer) const
     w.u64(serial);
     for (const auto word: secret)
         w.u64(word);
+    w.u32(static_cast<uint32_t>(geometry.logSkips.size()));
+    for (const auto skip: geometry.logSkips)
+        w.u32(skip);
     w.zeros(w.left() - 4);
     w.u32(crc32c(buffer, crcAt));
 }
@@ -74,6 +80,7 @@ ClusterFs::Superblock::startLog()
 {
     log = LogExtent();
     log.blocks = geometry.logBlocks;
+    geometry.logSkips.clear();
     checkpointStart = LogPosition();
     logClusters = removalBlocks = turn = 0;
     turnCursor = 0;
@@ -114,6 +121,9 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     serial = r.u64();
     for (auto &word: secret)
         word = r.u64();
+    std::vector<ClusterNo> skips(std::min<size_t>(r.u32(), logSkipsMost + 1));
+    for (auto &skip: skips)
+        skip = r.u32();
 
     ByteReader tail(buffer + crcAt, 4);
     if (tail.u32() != crc32c(buffer, crcAt)) {
@@ -134,7 +144,10 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         startLog();
         return Status::ok;
     }
-    const bool fits = logClusters < geometry.clusterCount && log.blocks <= geometry.logBlocksWith(logClusters) && log.sane();
+    const bool inOrder = std::adjacent_find(skips.begin(), skips.end(), std::greater_equal<ClusterNo>()) == skips.end();
+    const bool skipsFit = skips.size() <= logSkipsMost && inOrder && (skips.empty() || skips.back() < logClusters);
+    geometry.logSkips = std::move(skips);
+    const bool fits = skipsFit && logClusters < geometry.clusterCount && log.blocks <= geometry.logBlocksWith(logClusters) && log.sane();
     if (!fits || turnCursor >= geometry.clusterCount || removalBlocks * uint64_t(2) > log.used()) {
         error = "impossible index log in the superblock";
         return Status::corrupt;

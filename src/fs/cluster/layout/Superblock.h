@@ -43,7 +43,7 @@ struct Superblock {
     Sequence lastSequence = 0; ///< no cluster has a higher one at the time of writing
     uint64_t checkpoint = 0; ///< number of the newest checkpoint, 0 = none; its journal is in region number % 2
     LogExtent log; ///< of the index log
-    uint32_t logClusters = 0; ///< the first clusters, which belong to the index log
+    uint32_t logClusters = 0; ///< the first clusters, which belong to the index log but for Geometry::logSkips
     uint64_t serial = 0; ///< of the newest checkpoint, see IndexBlock
     LogPosition checkpointStart; ///< where in the log the newest checkpoint begins
     uint32_t removalBlocks = 0; ///< of the newest checkpoint, at its beginning and again at its end

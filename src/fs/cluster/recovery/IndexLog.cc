@@ -55,8 +55,7 @@ ClusterFs::IndexLog::contiguous()
         a.head = {a.head.lap + 1, 0};
     }
     auto end = a.head.lap == a.tail.lap ? a.blocks : a.tail.block;
-    if (a.head.block < geometry_.logBlocks)
-        end = std::min(end, geometry_.logBlocks); // the rest is elsewhere
+    end = std::min(end, geometry_.logRunEnd(a.head.block)); // the rest is elsewhere
     return end > a.head.block ? end - a.head.block : 0;
 }
 
@@ -93,6 +92,8 @@ ClusterFs::IndexLog::describe(Superblock &superblock, const uint32_t removalBloc
 {
     superblock.log = complete();
     superblock.logClusters = clusters_;
+    const auto skips = geometry_.logSkips.begin();
+    superblock.geometry.logSkips.assign(skips, skips + geometry_.logSkipsIn(clusters_)); // the others came since
     superblock.checkpointStart = start_;
     superblock.removalBlocks = removalBlocks;
     superblock.turn = turn_;

@@ -62,8 +62,10 @@ ClusterFs::Recovery::start()
 {
     startedAt_ = shared_.clock.micros();
     shared_.catalog.holdEmpty = true;
-    for (ClusterNo n = 0; n < shared_.logClusters; ++n)
-        shared_.catalog.clusters.setKnownState(n, ClusterState::log);
+    for (ClusterNo n = 0; n < shared_.logClusters; ++n) {
+        if (shared_.geometry.inLog(n, shared_.logClusters))
+            shared_.catalog.clusters.setKnownState(n, ClusterState::log);
+    }
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();
 }

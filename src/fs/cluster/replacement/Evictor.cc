@@ -101,7 +101,7 @@ ClusterFs::Evictor::poll()
         return;
     sweep();
     work();
-    if (shared_.logClusters < shared_.logClustersWanted)
+    if (shared_.logIsShort())
         claimForLog();
     if (needsClusters())
         merge();
@@ -129,7 +129,7 @@ ClusterFs::Evictor::hurry()
 }
 
 /// Gives the next cluster to the index log, which takes the first ones of the device: what
-/// is there has to go, like that of any other victim.
+/// is there has to go, like that of any other victim. The log goes past bad ones.
 void
 ClusterFs::Evictor::claimForLog()
 {
@@ -144,6 +144,10 @@ ClusterFs::Evictor::claimForLog()
         catalog.erase(c.first);
     } else if (c.state == ClusterState::announced) {
         allocator_.takeBack(n);
+    } else if (c.state == ClusterState::bad && shared_.geometry.logSkips.size() < logSkipsMost) {
+        shared_.geometry.logSkips.push_back(n);
+        ++shared_.logClusters;
+        return;
     }
     if (c.state != ClusterState::free)
         return; // somebody reads or writes it
