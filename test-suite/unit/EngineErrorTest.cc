@@ -453,6 +453,54 @@ TEST(EngineError, aClusterThatIsPutOutOfUseLosesOnlyWhatIsDamaged) {
         EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 2000))) << n;
 }
 
+/// a place that can't be read spoils the read of all that is whole
+TEST(EngineError, aClusterThatIsPutOutOfUseIsReadObjectByObjectIfNeedBe) {
+    constexpr uint64_t count = 28;
+    constexpr uint64_t damaged = 3;
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 2000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    for (uint64_t n = 0; n < damaged; ++n) {
+        t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error);
+        EXPECT_FALSE(t.has(keyOf(n), bytesOf(n, 2000)));
+    }
+    const auto reads = t.faulty->requests(IoOp::read);
+    t.faulty->script(IoOp::read, reads + 1, Fault::error); // of all
+    t.faulty->script(IoOp::read, reads + 5, Fault::error); // of one of them
+    ASSERT_TRUE(t.pack());
+    t.pass(5);
+    EXPECT_EQ(t.engine->stats().counters.quarantined, 1U);
+    EXPECT_EQ(t.engine->objectCount(), count - damaged - 1);
+    uint64_t whole = 0;
+    for (uint64_t n = damaged; n < count; ++n)
+        whole += t.has(keyOf(n), bytesOf(n, 2000));
+    EXPECT_EQ(whole, count - damaged - 1);
+}
+
+/// a disk may take seconds to find out that it can't read a place, and nobody else has it meanwhile
+TEST(EngineError, aClusterThatIsBadAllOverIsGivenUp) {
+    constexpr uint64_t count = 28;
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 2000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error, true);
+    for (uint64_t n = 0; n < 3; ++n)
+        EXPECT_FALSE(t.has(keyOf(n), bytesOf(n, 2000)));
+    const auto reads = t.faulty->requests(IoOp::read);
+    t.pass(5);
+    EXPECT_EQ(t.engine->stats().counters.quarantined, 1U);
+    EXPECT_EQ(t.faulty->requests(IoOp::read), reads + 4) << "of all, and of three of them";
+    ASSERT_EQ(t.store(keyOf(count), bytesOf(count, 2000)), Status::ok);
+    ASSERT_TRUE(t.pack()); // with a flush behind it
+    EXPECT_TRUE(t.until([&] { return t.engine->objectCount() == 1; }));
+}
+
 /// a disk of a million clusters, of which nothing but the superblock can be read, may not fill the log
 TEST(EngineError, fewOfManyClustersThatArePutOutOfUseAreLogged) {
     constexpr uint64_t clusters = 20;

@@ -430,7 +430,7 @@ ClusterFs::Evictor::goOn(const LeavingPointer &l)
     case Leaving::Step::look:
         return look(l);
     case Leaving::Step::carry:
-        return carry(*l);
+        return carry(l);
     case Leaving::Step::empty:
         break;
     }
@@ -495,6 +495,9 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
             load(l);
             return;
         }
+        // one that is put out of use has bad places: what is whole can be read without them
+        l->oneByOne = status != Status::ok && isThere && now.errors == ClusterEntry::unwritable;
+        l->reads = 0;
         l->step = Leaving::Step::carry;
         leaving_.push_back(l);
     };
@@ -504,16 +507,48 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
         cache_.load(l->cluster, l->sequence, from, to - from, l->cluster, IoClass::background, arrived);
 }
 
+/// Reads the next object that is to be carried.
+/// \returns whether it is in memory already
 bool
-ClusterFs::Evictor::carry(Leaving &l)
+ClusterFs::Evictor::loadNext(const LeavingPointer &l)
 {
+    const auto offset = l->list[l->carried].offset;
+    const auto bytes = Catalog::ExtentBytes(l->list[l->carried].payload);
+    l->window = cache_.find(l->cluster, l->sequence, offset, bytes);
+    if (l->window)
+        return true;
+    cache_.load(l->cluster, l->sequence, offset, bytes, l->cluster, IoClass::background, [this, alive = shared_.alive, l, offset, bytes](const Status status) {
+        if (!*alive)
+            return;
+        if (status == Status::ok)
+            l->window = cache_.find(l->cluster, l->sequence, offset, bytes);
+        l->reads += status != Status::ok;
+        l->isRead = true;
+        leaving_.push_back(l);
+    });
+    return false;
+}
+
+bool
+ClusterFs::Evictor::carry(const LeavingPointer &leaving)
+{
+    auto &l = *leaving;
     if (!l.begun && !carrier_.begin(l.cluster, l.sequence))
         return true;
     l.begun = true;
     for (; l.carried < l.list.size() && records_; ++l.carried) {
+        if (l.reads >= Health::clusterErrorsTolerated) {
+            l.carried = l.list.size(); // a disk may take seconds for each of these
+            break;
+        }
+        if (l.oneByOne && !l.isRead && !loadNext(leaving))
+            return true; // it comes back when it is read
         spend(recordsForOne);
         const auto bytes = carrier_.carry(l.cluster, l.list[l.carried], l.window.get(), l.compact);
         shared_.counters.mergedBytes += l.compact ? bytes : 0;
+        if (l.oneByOne)
+            l.window.reset();
+        l.isRead = false;
     }
     if (l.carried < l.list.size())
         return false;

@@ -75,6 +75,8 @@ private:
         bool begun = false; ///< carrying
         WindowPointer window = nullptr; ///< with the bytes of the list
         unsigned reads = 0; ///< that were in vain
+        bool oneByOne = false; ///< what can't be read together is read object by object
+        bool isRead = false; ///< the next object, when one by one
     };
     using LeavingPointer = std::shared_ptr<Leaving>;
 
@@ -99,7 +101,8 @@ private:
     bool goOn(const LeavingPointer &);
     bool look(const LeavingPointer &);
     void load(const LeavingPointer &);
-    bool carry(Leaving &);
+    bool loadNext(const LeavingPointer &);
+    bool carry(const LeavingPointer &);
     bool fits(ClusterNo) const;
     void retire(ClusterNo);
     void finish(ClusterNo);
