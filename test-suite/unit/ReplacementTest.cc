@@ -306,6 +306,66 @@ TEST_F(Replacement, aFullIndexLeavesNoRoomForCarrying) {
     EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot);
 }
 
+/// where memory for the index is short, that is what a cluster must free: not the fewest bytes
+TEST_F(Replacement, shortOfRecordsTheClusterGoesThatFreesMany) {
+    for (uint64_t n = 0; n < 50; ++n)
+        p.placed(1000 + n, home, static_cast<uint32_t>(n) * 256, 200);
+    p.placed(2000, home + 1, 0, 5000);
+    fillIndex(p.catalog.index.capacity() / 64 - 20);
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index.find(keyOf(1000)), noSlot);
+    EXPECT_NE(p.catalog.index.find(keyOf(2000)), noSlot);
+    EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::free);
+}
+
+/* large objects in a cluster that goes */
+
+namespace {
+
+class PartsLeave : public ::testing::Test
+{
+protected:
+    PartsLeave() {
+        p.allFree();
+        evictor.poll(); // looks for what has expired already
+    }
+
+    PartsDevice device{256 * MB, smallConfig(), true};
+    Parts p{device};
+    Carrier carrier{p.shared, p.cache};
+    Evictor evictor{p.shared, p.journal, p.allocator, p.cache, carrier};
+};
+
+} // namespace
+
+TEST_F(PartsLeave, inSeveralTurns) {
+    constexpr uint32_t objects = 10;
+    constexpr uint32_t each = 300; ///< parts
+    for (uint32_t n = 0; n < objects; ++n) {
+        std::vector<ClusterNo> parts;
+        for (uint32_t i = 0; i < each; ++i)
+            parts.push_back(100 + n * each + i);
+        p.placed(n, home, n * spacing, payload, p.chain(parts, 61440, payload + each * uint64_t(61440), payload));
+    }
+    const auto &clusters = p.catalog.clusters;
+    ASSERT_EQ(clusters.inState(ClusterState::part), objects * each);
+    p.shared.config.clusterLifetime = 100;
+    device.clock.advance(101 * uint64_t(1000000));
+    p.catalog.clusters[home].written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    unsigned turns = 0; // in which some go
+    for (unsigned i = 0; clusters.inState(ClusterState::part) && i < 100; ++i) {
+        device.clock.advance(100000); // a look at some hundred clusters
+        const auto before = clusters.inState(ClusterState::part);
+        evictor.poll();
+        const auto gone = before - clusters.inState(ClusterState::part);
+        ASSERT_LE(gone, turnMost + each);
+        turns += gone > 0;
+    }
+    EXPECT_GE(turns, 2U);
+    EXPECT_EQ(clusters[home].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.objects(), 0U);
+}
+
 /* the next one on disk */
 
 namespace {

@@ -306,12 +306,14 @@ ClusterFs::Catalog::forgetSome(const ClusterNo n, unsigned &records)
     auto &c = clusters[n];
     assert(c.state == ClusterState::packed);
     ++c.carried; // erase() must leave the cluster to the caller
-    for (; c.first != noSlot && records; --records) {
+    while (c.first != noSlot && records) {
         const auto slot = c.first;
+        const auto parts = clusters.inState(ClusterState::part);
         if (!index[slot].dead())
             erase(slot);
         c.first = index[slot].sibling;
         index.release(slot);
+        records -= std::min(records, 1 + parts - clusters.inState(ClusterState::part));
     }
     --c.carried;
     return c.first == noSlot;

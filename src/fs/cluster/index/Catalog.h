@@ -100,7 +100,7 @@ public:
     void freeCluster(ClusterNo);
 
     /// Forgets objects of a packed cluster.
-    /// \param records that may be gone over; receives how many are left of those
+    /// \param records that may be gone over, each part of a large object counting as one; receives how many are left of those
     /// \returns whether no object is left; it is up to the caller then to free the cluster
     bool forgetSome(ClusterNo, unsigned &records);
 

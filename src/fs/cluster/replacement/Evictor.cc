@@ -277,10 +277,11 @@ ClusterFs::ClusterNo
 ClusterFs::Evictor::leastValuable()
 {
     const auto &clusters = shared_.catalog.clusters;
+    const bool forRecords = !needsClusters(); // memory for the index is short, and not room: what matters is how many are freed
     auto best = noCluster;
     uint64_t bestValue = 0;
     const auto compare = [&](const ClusterNo c) {
-        const auto value = valueOf(c);
+        const auto value = valueOf(c) / (forRecords ? std::max(1U, clusters[c].live) : 1);
         if (best == noCluster || value < bestValue) {
             best = c;
             bestValue = value;
