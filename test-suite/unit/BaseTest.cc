@@ -195,6 +195,24 @@ TEST(Memory, buffersThatNobodyMapsComeFromTheHeap) {
         GTEST_SKIP() << whyNot;
 }
 
+/// with as many mappings as there may be, the kernel can't part those that it has joined
+TEST(Memory, buffersThatCannotBeUnmappedTakeNoMemory) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "they all come from the heap";
+#endif
+    constexpr size_t size = 2 << 20;
+    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(munmap)}, ENOMEM).with(1, size)}, [size] {
+        auto buffer = std::make_unique<Buffer>(size);
+        const volatile char *const at = buffer->data();
+        memset(buffer->data(), 'x', size);
+        buffer.reset();
+        EXPECT_EQ(at[0], 0) << "the address is there, without a page";
+        EXPECT_EQ(at[size - 1], 0);
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
 TEST(Memory, buffersWithoutMemoryThrow) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "the sanitizer ends the process instead";

@@ -131,6 +131,35 @@ TEST(PagePool, servesSeveralThreads) {
     EXPECT_EQ(pool.mappedBytes(), chunk);
 }
 
+/// with as many mappings as there may be, the kernel can't part two that it has joined
+TEST(PagePool, whatCannotBeUnmappedIsUsedAgain) {
+    const auto noParting = SyscallFault({SCMP_SYS(munmap)}, ENOMEM).with(1, chunk);
+    const auto whyNot = withFaults({noParting}, [] {
+        PagePool pool;
+        std::vector<char *> runs;
+        for (size_t i = 0; i < 2 * PagePool::chunkPages; ++i)
+            runs.push_back(pool.take(1));
+        EXPECT_EQ(pool.mappedBytes(), 2 * chunk);
+        for (const auto p: runs) {
+            *p = 'x';
+            pool.giveBack(p, 1);
+        }
+        EXPECT_EQ(pool.mappedBytes(), 2 * chunk);
+        unsigned empty = 0; // without memory
+        for (auto &p: runs) {
+            p = pool.take(1);
+            empty += !*p;
+        }
+        EXPECT_EQ(empty, PagePool::chunkPages);
+        EXPECT_EQ(pool.mappedBytes(), 2 * chunk);
+        for (const auto p: runs)
+            pool.giveBack(p, 1);
+        EXPECT_EQ(pool.mappedBytes(), chunk) << "it can be, later";
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
 TEST(PagePool, withoutMappingsThereIsNoRunButThoseThatAreFree) {
     const auto noMemory = SyscallFault({SCMP_SYS(mmap)}, ENOMEM).with(1, chunk);
     const auto whyNot = withFaults({noMemory, SyscallFault(noMemory).nth(2)}, [] {

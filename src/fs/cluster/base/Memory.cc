@@ -81,7 +81,9 @@ ClusterFs::Buffer::~Buffer()
         pool().giveBack(data_, size_ / PagePool::pageBytes);
         break;
     case Source::Mapping:
-        munmap(data_, size_);
+        // the kernel joins neighbours; parting them takes a mapping more than there may be: then the address is lost, not the memory
+        if (munmap(data_, size_) != 0)
+            madvise(data_, size_, MADV_DONTNEED);
         break;
     }
 }

@@ -82,12 +82,14 @@ ClusterFs::PagePool::giveBack(char *const address, const size_t pages)
     for (auto page = begin; page < end; ++page)
         chunk.used.reset(page);
     if (chunk.used.none() && spare_) {
-        munmap(base, chunkBytes);
-        chunks_.erase(found);
-        return;
-    }
-    if (chunk.used.none())
+        if (munmap(base, chunkBytes) == 0) {
+            chunks_.erase(found);
+            return;
+        }
+        madvise(base, chunkBytes, MADV_DONTNEED); // no mapping more for its neighbours to be parted: it stays, without memory
+    } else if (chunk.used.none()) {
         spare_ = base;
+    }
     // the free run that this is a part of now
     while (begin > 0 && !chunk.used[begin - 1])
         --begin;
