@@ -16,10 +16,6 @@ constexpr uint64_t slackMicros = 3000000;
 /// An object goes when room is needed, and then those go first that are older, or worth less for
 /// their bytes. What came with the last of as many writes as this share of all clusters stays.
 constexpr uint64_t keptShare = 8;
-/// Whether a start on a disk that lies must stay with a version that it has shown, or that was
-/// stored or deleted meanwhile, until its end. It does not yet: a scan, or a copy that can't be read any
-/// more, brings an older one.
-constexpr bool faultyStartsAreFinal = false;
 
 bool
 same(const ObjectInfo &a, const ObjectInfo &b)
@@ -50,11 +46,13 @@ text(const ObjectInfo &info)
 } // namespace
 } // namespace Simulate
 
-/// from now on it is known in this run whether, and as which version, an object is there
+/// From now on it is known in this run whether, and as which version, an object is there. On a disk that lies, not
+/// before the start has ended: a scan goes over the clusters in the order of their places, and may show an older
+/// version before it comes to the newer one; and a copy that turns out to be damaged gives way to an older one.
 void
 Simulate::World::settle(const uint64_t object)
 {
-    if (honest_ || faultyStartsAreFinal || engine_->state() != EngineState::recovering)
+    if (honest_ || engine_->state() != EngineState::recovering)
         settled_.insert(object);
 }
 
@@ -173,7 +171,7 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
         broken("object " + std::to_string(object) + " is doubtful on an honest disk");
     const auto is = identify(object, versions, bytes, info);
     const bool late = is->removed && !is->mayBeBack;
-    if (late && (honest_ || (faultyStartsAreFinal && settled(object))))
+    if (late && honest_)
         broken("object " + std::to_string(object) + ", version " + std::to_string(is->number) +
                ", of " + std::to_string(is->size) + " bytes, came back after it was deleted or replaced at " +
                std::to_string(is->removed / 1000) + " ms");
