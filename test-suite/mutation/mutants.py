@@ -71,6 +71,10 @@ MUTANTS = (
            "    if (attempt_.blocks)\n        return start_;\n    auto oldest"),
     Mutant("deletes-not-flushed", "recovery/Journal.cc", "    busy_ = true;\n    flushOwed_ = false;\n    releaseAtRisk_ = 0;",
            "    releaseAtRisk_ = 0;\n    return;"),
+    Mutant("failed-flushes-not-repeated", "recovery/Journal.cc", "            flushOwed_ = true;\n", "", tests="WritingTest.aFlush*"),
+    Mutant("parts-before-their-announcement", "writing/WriterGroup.cc", "    if (waiting_.empty() && ticket <= journal->written())\n", "    if (waiting_.empty() || ticket <= journal->written())\n", tests="WritingTest.parts*"),
+    Mutant("doubt-not-written", "writing/Packer.cc", "flagsOfCaller | flagDoubtful;", "flagsOfCaller;", tests="WritingTest.packer*"),
+    Mutant("unreadable-objects-not-logged", "engine/Core.cc", "    shared.onUnreadable = [this](const Key &key) { journal.removal(key, shared.sequence); };\n", "", tests="EngineError.whatCouldNotBeRead*"),
     Mutant("deletes-wait-for-the-end-of-a-start", "engine/Core.cc", "    if (recovery.knowsJournal()) //", "    if (recovery.done()) //",
            tests="EngineReturn.*"),
     Mutant("deletes-forgotten-by-a-start", "engine/Core.cc", "    recovery.removedNow(key);\n", ""),
@@ -83,8 +87,20 @@ MUTANTS = (
     Mutant("older-copies-forgotten", "replacement/Carrier.cc", "            shared_.leftBehind.note(found->since);\n", "            ;\n", tests="EngineReturn*"),
     # what must be kept
     Mutant("room-without-need", "replacement/Evictor.cc", " && leaving_.empty() && isShort(); ++n", " && leaving_.empty(); ++n"),
+    Mutant("unreadable-places-spoil-whole-objects", "replacement/Evictor.cc", "        l->oneByOne = status != Status::ok && isThere &&", "        l->oneByOne = false && isThere &&", tests="EngineError.aClusterThatIsPutOutOfUse*"),
     Mutant("whole-objects-go-with-damaged-ones", "replacement/Evictor.cc", "    if (!fits(c) || (hasRoomFor(entry.liveBytes) && !carrier_.full()))\n        evict(c);\n", "    finish(c);\n",
            tests="EngineError.aClusterThatIsPutOutOfUse*"),
+    # what a start reads, and what it says
+    Mutant("older-copies-are-read-whole", "recovery/Findings.cc", "            what.from = std::min(what.from, from);\n", "            what.from = 0 * from;\n", tests="FindingsTest.*"),
+    Mutant("a-start-ends-in-one-turn", "recovery/Findings.cc", "        if (nextToFinish_ < catalog.clusters.count() && !goOn())\n            return false;\n", "", tests="UseOrder.*"),
+    Mutant("use-by-a-clock-that-goes-round", "recovery/Findings.cc", "shared_.sequence - c.sequence : shared_.sequence - c.heat));", "~c.sequence : ~c.heat));", tests="FindingsTest.*"),
+    Mutant("torn-clusters-uncounted", "recovery/Recovery.cc", "    stats_.clustersTorn += !isWhole && isBegun;\n", "    (void)isBegun;\n", tests="EngineLoss.*"),
+    Mutant("forgotten-objects-count-as-lost", "recovery/Findings.cc", "!o.doubtful && !wasGivenUp(o);", "!o.doubtful;", tests="EngineLoss.*"),
+    Mutant("a-hole-in-the-journal-uncounted", "recovery/Recovery.cc", "            lost = i + 1;\n", "            ;\n", tests="EngineLoss.*"),
+    # checkpoints
+    Mutant("checkpoints-of-an-idle-store", "recovery/Checkpointer.cc", " * 1000000 && shared_.catalog.changes.any();", " * 1000000;", tests="Checkpointer.*"),
+    Mutant("a-stop-names-all", "recovery/Checkpointer.cc", "    turnDone_ = anew_ || brief_;", "    turnDone_ = anew_;", tests="Checkpointer.*"),
+    Mutant("the-log-stops-at-a-bad-cluster", "replacement/Evictor.cc", "c.state == ClusterState::bad && shared_.geometry", "false && shared_.geometry", tests="EngineSpace.*"),
     # waiting
     Mutant("a-cluster-is-packed-in-one-turn", "writing/Packer.h", "    bool turnIsOver() const { return !objects_ || !bytes_; }", "    bool turnIsOver() const { return false; }",
            tests="PackingTurns.*"),
@@ -95,6 +111,9 @@ MUTANTS = (
            "    return !device_.inFlight() && makeRoom(load.size);\n"),
     Mutant("a-page-takes-all-turns", "reading/Prefetcher.cc", "    return !device.queued() && device.inFlight() < std::max(1U, device.depth() / 2);\n", "    return true;\n", tests="Prefetch.*"),
     # limits
+    Mutant("all-parts-of-many-objects-go-at-once", "index/Catalog.cc", "        records -= std::min(records, 1 + parts - clusters.inState(ClusterState::part));\n", "        records -= parts >= clusters.inState(ClusterState::part);\n", tests="PartsLeave.*"),
+    Mutant("arrivals-of-what-is-gone-stay", "writing/Packer.cc", "    if (arrivals_.size() >= 2 * size_t(staging.objects()) + arrivalsSpare) {\n", "    if (false) {\n", tests="WritingTest.packerRemembers*"),
+    Mutant("each-start-renews-the-budget-of-regrouping", "locality/Regrouper.cc", "std::min(shared_.catalog.liveBytes(), startClusters * shared_.geometry.clusterBytes);", "shared_.catalog.liveBytes() + 0 * startClusters;", tests="RegroupingBudget.*"),
     Mutant("a-full-queue-is-a-bad-disk", "device/Device.cc", "        return refuse(io, Status::busy, 0);\n", "        return refuse(io, Status::ioError, 0);\n", tests="DeviceTest.fullQueue*"),
     Mutant("a-cluster-of-memory-for-each-slow-object", "writing/ObjectWriter.cc", "    auto size = std::max(has, leastFilling);\n", "    auto size = std::max<uint64_t>(has, group_.shared.geometry.clusterBytes);\n", tests="EngineSlow.*"),
     Mutant("memory-of-large-objects-uncounted", "writing/WriterGroup.cc", "    while (fillingBytes_ + bytes > most) {\n", "    while (false) {\n", tests="EngineSlow.*"),

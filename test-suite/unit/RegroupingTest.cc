@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the pages of a site share: read from all over the device before it is brought together. */
 
-#include "EngineSupport.h"
+#include "PartsSupport.h"
 
 #include "fs/cluster/locality/Regrouper.h"
 
@@ -204,4 +204,32 @@ TEST_F(Regrouping, groupsThatWereReadWaitForNoRoom) {
     EXPECT_EQ(counters().regroupedGroups, most / many);
     EXPECT_EQ(counters().carriedObjects, most / many * many);
     EXPECT_EQ(t.engine->objectCount(), 2 * sites * objects);
+}
+
+/// what was there before counts for the budget, but not all of a large store anew with each start
+TEST(RegroupingBudget, isNotRenewedByAStart) {
+    PartsDevice device(256 * MB, smallConfig(), true);
+    Parts p(device);
+    p.allFree();
+    Tracker tracker(MB, 1);
+    Carrier carrier(p.shared, p.cache);
+    const Regrouper regrouper(p.shared, tracker, p.cache, carrier);
+    constexpr uint32_t size = 60000;
+    constexpr uint64_t most = uint64_t(768) * 65536 / 12; ///< bytes that may be regrouped for what was there
+    EXPECT_FALSE(regrouper.affordable(size)) << "there is nothing";
+    for (uint64_t n = 0; n < 600; ++n)
+        p.placed(n, static_cast<ClusterNo>(n), 0, size);
+    auto &counters = p.shared.counters;
+    counters.packedBytes = 0;
+    counters.regroupedBytes = 600 * uint64_t(size) / 12 - size;
+    EXPECT_TRUE(regrouper.affordable(size));
+    EXPECT_FALSE(regrouper.affordable(size + 1));
+    for (uint64_t n = 600; n < 1200; ++n)
+        p.placed(n, static_cast<ClusterNo>(n), 0, size);
+    counters.regroupedBytes = most - size;
+    EXPECT_TRUE(regrouper.affordable(size));
+    EXPECT_FALSE(regrouper.affordable(size + 1));
+    counters.packedBytes = 12 * uint64_t(size); // new ones are a budget, too
+    counters.regroupedBytes = most;
+    EXPECT_TRUE(regrouper.affordable(size));
 }

@@ -100,3 +100,18 @@ TEST_F(FindingsTest, clustersAreInOrderOfWritingWithFifo) {
     finish();
     EXPECT_EQ(victims(p.catalog.clusters), (std::vector<ClusterNo>{1, 2, 3}));
 }
+
+/// a device of some million clusters takes seconds
+TEST(UseOrder, theEndOfAStartTakesAsManyTurnsAsItNeeds) {
+    PartsDevice device(256 * MB, smallConfig(), true);
+    Parts p(device);
+    RecoveryStats stats;
+    Findings f(p.shared, stats);
+    f.endLog();
+    unsigned turns = 1;
+    while (!f.finish([] { return false; }))
+        ++turns;
+    EXPECT_GE(turns, p.catalog.clusters.count() / 1024);
+    EXPECT_GT(turns, 2U);
+    EXPECT_EQ(p.catalog.free.size(), p.catalog.clusters.count());
+}

@@ -73,6 +73,66 @@ TEST_F(WritingTest, allocatorHandsOutOnlyWhatTheJournalHas) {
     EXPECT_EQ(p.allocator.take(), *taken.begin());
 }
 
+/// a start finds nothing in a cluster that the journal does not name
+TEST_F(WritingTest, partsWaitForTheirAnnouncement) {
+    const auto taken = p.allocator.takeSoon();
+    ASSERT_NE(taken.cluster, noCluster);
+    ASSERT_GT(taken.ticket, p.journal.written());
+    const auto buffer = std::make_shared<Buffer>(65536);
+    std::vector<int> done;
+    for (const int n: {1, 2}) { // what comes behind one that waits does, too
+        Io io;
+        io.op = IoOp::write;
+        io.offset = p.shared.geometry.clusterOffset(taken.cluster);
+        io.size = 65536;
+        io.buffer = buffer->data();
+        io.done = [&done, buffer, n](const Status status) {
+            EXPECT_EQ(status, Status::ok);
+            done.push_back(n);
+        };
+        writers.send(n == 1 ? taken.ticket : 0, std::move(io));
+    }
+    for (int i = 0; i < 20; ++i) {
+        writers.poll();
+        p.step();
+    }
+    EXPECT_EQ(device.device->requests(IoOp::write), 0U);
+    ASSERT_TRUE(p.writeJournal());
+    EXPECT_EQ(device.device->requests(IoOp::write), 1U);
+    ASSERT_TRUE(p.until([&] { return writers.poll(), done.size() == 2; }));
+}
+
+/// what was deleted is to be on the device within its time, whatever became of a flush
+TEST_F(WritingTest, aFlushThatFailedIsRepeated) {
+    device.device->script(IoOp::flush, 1, Fault::error);
+    p.journal.removal(keyOf(1), 7);
+    p.journal.hurry();
+    ASSERT_TRUE(p.until([&] { return p.journal.poll(), device.device->requests(IoOp::flush) == 1; }));
+    for (int i = 0; i < 20; ++i) {
+        p.step();
+        p.journal.poll();
+    }
+    EXPECT_FALSE(p.journal.idle());
+    EXPECT_EQ(device.device->requests(IoOp::flush), 1U) << "not at once";
+    device.clock.advance(1000000);
+    ASSERT_TRUE(p.until([&] { return p.journal.poll(), p.journal.idle(); }));
+    EXPECT_EQ(device.device->requests(IoOp::flush), 2U);
+}
+
+/// or a start would find the object without its doubt, which only a store of it may end
+TEST_F(WritingTest, packerWritesDownTheDoubtAboutAnObject) {
+    for (uint64_t n = 0; n < 4; ++n)
+        p.catalog.staging[staged(n, 1000)].info.flags = n % 2 ? flagDoubtful : 0;
+    p.packer.packAll(true);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
+    const auto c = p.catalog.index[p.catalog.index.find(keyOf(1))].cluster;
+    Directory d;
+    ASSERT_EQ(d.decode(device.media.data() + p.shared.geometry.clusterOffset(c), 65536, c, p.shared.uuid, 65536), Status::ok);
+    ASSERT_EQ(d.entries.size(), 4U);
+    for (const auto &e: d.entries)
+        EXPECT_EQ(e.info.flags & flagDoubtful, e.key == keyOf(1) || e.key == keyOf(3) ? flagDoubtful : 0);
+}
+
 TEST(Allocator, followsItsLayout) {
     const struct { LayoutPolicy layout; std::vector<ClusterNo> order; } cases[] = {
         {LayoutPolicy::closest, {12, 37, 45}}, // to the last read
@@ -275,6 +335,17 @@ TEST_F(WritingTest, packerPacksEachObjectOnce) {
     EXPECT_EQ(p.shared.counters.packedInGroups, 0U) << "alone in the end";
     EXPECT_TRUE(p.catalog.index[p.catalog.index.find(keyOf(1))].staged());
     EXPECT_FALSE(p.catalog.index[p.catalog.index.find(keyOf(2))].staged());
+}
+
+/// one object that waits long must not keep the memory of all that came and went behind it
+TEST_F(WritingTest, packerRemembersFewArrivals) {
+    staged(0, 100);
+    for (uint64_t n = 1; n <= 30000; ++n) {
+        const auto s = staged(n, 100);
+        p.catalog.erase(p.catalog.staging[s].record); // replaced, say
+        ASSERT_LE(p.packer.arrivals(), 5000U);
+    }
+    EXPECT_EQ(p.catalog.objects(), 1U);
 }
 
 TEST_F(WritingTest, packerPutsBrokenClustersAside) {

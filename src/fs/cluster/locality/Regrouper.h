@@ -31,6 +31,9 @@ public:
     /// of all groups that were read from takes long enough for callers to notice
     void poll();
 
+    /// whether so many bytes may be written again now
+    bool affordable(uint64_t bytes) const;
+
     static constexpr size_t visitsMost = 256; ///< visits watched at a time
     static constexpr uint64_t visitMicros = 3000000; ///< how long a visit lasts at most
     static constexpr size_t heldMost = 64; ///< clusters that objects are being moved from at a time; an eighth of all on small devices
@@ -64,7 +67,6 @@ private:
     void move(Sources &);
     uint64_t collect(const std::vector<Key> &group, bool missingToo, Sources &) const;
     static uint64_t leaveTogether(Sources &, uint64_t bytes);
-    bool affordable(uint64_t bytes) const;
     size_t placesMost() const;
 
     Shared &shared_;

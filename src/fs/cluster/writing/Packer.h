@@ -37,6 +37,9 @@ public:
     /// whether poll() has something to go on with, and waits for nobody
     bool hasWork() const { return (preparing_ && !waitsForCluster_) || !settling_.empty(); }
 
+    /// arrivals that are remembered, of objects that are gone, too
+    size_t arrivals() const { return arrivals_.size(); }
+
     /// packs everything from now on, or stops doing so
     void packAll(const bool all) { all_ = all; }
 
