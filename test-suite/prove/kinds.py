@@ -124,7 +124,7 @@ class Worlds(Kind):
         worlds = part.figures["worlds"]
         counts = ", ".join(f"{part.figures[name]:,} {name}" for name in self.told if part.figures[name])
         return (f"`simulate --seed {FIRST_SEED} --worlds {part.next}`",
-                f"{worlds * CYCLES:,} runs of the engine in {worlds:,} worlds: {counts}")
+                f"{'so far ' if part.open else ''}{worlds * CYCLES:,} runs of the engine in {worlds:,} worlds: {counts}")
 
 
 class Histories(Kind):

@@ -3,7 +3,7 @@
 """Runs what is too long for ./check, for some hours: random worlds, all short histories, kills and power cuts of a real
 Squid, soak, fuzzers, scale. Goes on where the last run ended, as long as the engine is the same (its sources and those
 of the simulation), and writes what came of all these runs into docs/recovery.md. What failed is shown with the command
-that repeats it, and stays in build/prove; the status is 1 as long as this engine has a failure."""
+that repeats it, and stays in docs/prove; the status is 1 as long as this engine has a failure."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--only", metavar="KINDS", default=",".join(names), help=f"some of {','.join(names)}")
     parser.add_argument("--show", action="store_true", help="print what was proved of this engine so far, and stop")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pieces of work at once (default: one for each processor)")
-    parser.add_argument("--state", metavar="FOLDER", type=pathlib.Path, default=TOP / "build" / "prove")
+    parser.add_argument("--state", metavar="FOLDER", type=pathlib.Path, default=TOP / "docs" / "prove")
     parser.add_argument("--page", metavar="FILE", type=pathlib.Path, default=TOP / "docs" / "recovery.md",
                         help="that has the table between marks")
     parser.add_argument("--top", metavar="FOLDER", type=pathlib.Path, default=TOP, help=argparse.SUPPRESS)
