@@ -353,25 +353,9 @@ TEST_F(AioDeviceTest, readOnlyWritesNothing)
     EXPECT_EQ(write(*device, 0, out), Status::ioError);
     EXPECT_EQ(device->stats().lastErrno, EBADF);
     EXPECT_EQ(peek(path, 0, 6), "before");
-    EXPECT_FALSE(device->canDiscard());
-    EXPECT_EQ(run(*device, IoOp::discard, 0, 4096), Status::unsupported);
     TestBuffer in(4096);
     EXPECT_EQ(read(*device, 0, in), Status::ok);
     EXPECT_EQ(in.text().substr(0, 6), "before");
-}
-
-TEST_F(AioDeviceTest, discardsPartsOfAFile)
-{
-    const auto device = open(path);
-    if (!device->canDiscard())
-        GTEST_SKIP() << "no holes on this file system";
-    TestBuffer out(3 * 65536, 'd');
-    EXPECT_EQ(write(*device, 0, out), Status::ok);
-    EXPECT_EQ(run(*device, IoOp::discard, 65536, 65536), Status::ok);
-    EXPECT_EQ(peek(path, 0, 3 * 65536), std::string(65536, 'd') + std::string(65536, '\0') + std::string(65536, 'd'));
-    struct stat after;
-    ASSERT_EQ(stat(path.c_str(), &after), 0);
-    EXPECT_EQ(static_cast<uint64_t>(after.st_size), fileSize);
 }
 
 TEST_F(AioDeviceTest, destroyingWaitsForWrites)
@@ -413,12 +397,6 @@ TEST_F(AioDeviceTest, worksOnALoopDevice)
         EXPECT_EQ(read(*device, fileSize - (1 << 20), in), Status::ok);
         EXPECT_EQ(in.text(), out.text());
         EXPECT_EQ(read(*device, fileSize, in), Status::ioError);
-
-        if (device->canDiscard()) {
-            EXPECT_EQ(run(*device, IoOp::discard, fileSize - (1 << 20), 1 << 19), Status::ok);
-            EXPECT_EQ(read(*device, fileSize - (1 << 20), in), Status::ok);
-            EXPECT_EQ(in.text(), std::string(1 << 19, '\0') + out.text().substr(1 << 19));
-        }
     }
     ASSERT_EQ(fsync(loop.fd()), 0);
 }

@@ -11,7 +11,6 @@
 #include <linux/fs.h>
 #include <poll.h>
 #include <sys/file.h>
-#include <sys/sysmacros.h>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
@@ -224,57 +223,6 @@ TEST_F(AioFaultsTest, aDiskOfUnknownSizeIsRefused)
     });
     if (!whyNot.empty())
         GTEST_SKIP() << whyNot;
-}
-
-TEST_F(AioFaultsTest, aDiskThatDoesNotTellItsLimitsGetsNoDiscards)
-{
-    const LoopDevice loop(path);
-    if (!loop.works())
-        GTEST_SKIP() << loop.whyNot();
-    struct stat found;
-    ASSERT_EQ(stat(loop.path().c_str(), &found), 0);
-    const auto base = "/sys/dev/block/" + std::to_string(major(found.st_rdev)) + ":" + std::to_string(minor(found.st_rdev));
-    std::vector<SyscallFault> faults;
-    for (const char *place: {"/queue/", "/../queue/"})
-        faults.push_back(SyscallFault({SCMP_SYS(openat)}, ENOENT).on(base + place + "discard_max_bytes"));
-    const auto whyNot = withFaults(faults, [&] {
-        const auto device = open(loop.path());
-        ASSERT_TRUE(device) << error;
-        EXPECT_FALSE(device->canDiscard());
-        EXPECT_EQ(run(*device, IoOp::discard, 0, 4096), Status::unsupported);
-    });
-    if (!whyNot.empty())
-        GTEST_SKIP() << whyNot;
-}
-
-TEST_F(AioFaultsTest, aRefusedDiscardIsAnError)
-{
-    const LoopDevice loop(folder.file("disk", fileSize));
-    for (const auto &name: {path, loop.works() ? loop.path() : path}) {
-        const auto probed = open(name);
-        ASSERT_TRUE(probed) << error;
-        if (!probed->canDiscard())
-            GTEST_SKIP() << "no discards here";
-    }
-    auto whyNot = withFaults({SyscallFault({SCMP_SYS(fallocate)}, ENOSPC).on(path).nth(2)}, [&] {
-        const auto device = open(path);
-        ASSERT_TRUE(device) << error;
-        EXPECT_EQ(run(*device, IoOp::discard, 0, 4096), Status::ioError);
-        EXPECT_EQ(device->stats().lastErrno, ENOSPC);
-        EXPECT_EQ(run(*device, IoOp::discard, 0, 4096), Status::ok);
-    });
-    if (!whyNot.empty())
-        GTEST_SKIP() << whyNot;
-    if (!loop.works())
-        GTEST_SKIP() << loop.whyNot();
-    whyNot = withFaults({SyscallFault({SCMP_SYS(ioctl)}, EREMOTEIO).on(loop.path()).with(1, BLKDISCARD)}, [&] {
-        const auto device = open(loop.path());
-        ASSERT_TRUE(device) << error;
-        EXPECT_EQ(run(*device, IoOp::discard, 0, 4096), Status::ioError);
-        EXPECT_EQ(device->stats().lastErrno, EREMOTEIO);
-        EXPECT_EQ(device->stats().of(IoOp::discard).errors, 1U);
-    });
-    EXPECT_EQ(whyNot, "");
 }
 
 TEST_F(AioFaultsTest, withoutAnEventfdNothingIsOpened)

@@ -49,18 +49,6 @@ TEST(DeviceMemoryTest, seesChangesFromOutside)
     EXPECT_EQ(in[5000 - 4096], 'y');
 }
 
-TEST(DeviceMemoryTest, discardedBytesAreZeros)
-{
-    ManualClock clock;
-    MemoryDevice device(clock, 1 << 20);
-    TestBuffer out(12288, 'z');
-    EXPECT_EQ(write(device, 0, out), Status::ok);
-    EXPECT_TRUE(device.canDiscard());
-    EXPECT_EQ(run(device, IoOp::discard, 4096, 4096), Status::ok);
-    EXPECT_EQ(std::string(device.data(), 12288), std::string(4096, 'z') + std::string(4096, '\0') + std::string(4096, 'z'));
-    EXPECT_EQ(run(device, IoOp::flush), Status::ok);
-}
-
 TEST(DeviceMemoryTest, largeDevicesAreSparse)
 {
     ManualClock clock;

@@ -157,7 +157,6 @@ TEST_F(DevicePowerTest, nothingWorksUntilRevived)
     EXPECT_EQ(write(device, 0, out), Status::ioError);
     EXPECT_EQ(read(device, 0, in), Status::ioError);
     EXPECT_EQ(run(device, IoOp::flush), Status::ioError);
-    EXPECT_EQ(run(device, IoOp::discard, 0, 4096), Status::ioError);
     EXPECT_EQ(held(0, 8192), zeros);
     device.revive();
     EXPECT_EQ(write(device, 0, out), Status::ok);
@@ -236,16 +235,6 @@ TEST_F(DevicePowerTest, lyingFlushKeepsBytesAtRisk)
         damaged += landedSectors(zeros, out.text()) < 16;
     }
     EXPECT_GT(damaged, 10U);
-}
-
-TEST_F(DevicePowerTest, discardedBytesStayAway)
-{
-    FaultyDevice device(media, clock, 3);
-    EXPECT_EQ(write(device, 0, out), Status::ok);
-    EXPECT_EQ(run(device, IoOp::discard, 0, 4096), Status::ok);
-    EXPECT_EQ(device.unflushedSectors(), 8U);
-    device.cut();
-    EXPECT_EQ(held(0, 4096), zeros.substr(4096));
 }
 
 TEST_F(DevicePowerTest, anyCutKeepsThePromise)

@@ -24,7 +24,6 @@ public:
     }
 
     void wait(unsigned) override {}
-    bool canDiscard() const override { return discards; }
 
     /// the oldest running request becomes ready with that result
     void complete(const Status status = Status::ok, const int errnum = 0) {
@@ -48,7 +47,6 @@ public:
     unsigned startCalls = 0;
     unsigned wakes = 0;
     bool immediate = false; ///< finish inside start()
-    bool discards = true;
 
 private:
     bool start(Request *request) override {
@@ -70,18 +68,6 @@ private:
         }
     }
     void wake() override { ++wakes; }
-};
-
-/// hardware that can no more than it must
-class PlainDevice final : public Device
-{
-public:
-    explicit PlainDevice(const Clock &clock): Device(clock, 1 << 20, 4096, 1) {}
-    void wait(unsigned) override {}
-
-private:
-    bool start(Request *request) override { return finish(request, Status::ok, 0), true; }
-    void reap() override {}
 };
 
 class DeviceTest : public testing::Test
@@ -165,7 +151,6 @@ TEST_F(DeviceTest, refusesWhatIsUnalignedOrOutside)
         EXPECT_EQ(refused(device, op, UINT64_MAX - 4095, 4096, memory), Status::ioError);
         EXPECT_EQ(refused(device, op, 0, 0xfffff000U, memory), Status::ioError);
     }
-    EXPECT_EQ(refused(device, IoOp::discard, 1 << 20, 4096, nullptr), Status::ioError);
     EXPECT_EQ(device.stats().of(IoOp::read).errors, 9U);
     EXPECT_EQ(device.stats().of(IoOp::write).requests, 9U);
     EXPECT_EQ(device.stats().of(IoOp::read).bytes, 0U);
@@ -189,24 +174,6 @@ TEST_F(DeviceTest, flushNeedsNeitherPlaceNorBuffer)
     device.poll();
     EXPECT_EQ(answers, std::vector<Status>{Status::ok});
     EXPECT_EQ(device.stats().of(IoOp::flush).bytes, 0U);
-}
-
-TEST_F(DeviceTest, discardIsBackgroundOrUnsupported)
-{
-    PuppetDevice device(clock, 4);
-    device.submit(makeIo(IoOp::discard, 0, 4096, nullptr, nullptr));
-    EXPECT_EQ(device.order, "b");
-    device.discards = false;
-    EXPECT_EQ(refused(device, IoOp::discard, 0, 4096, nullptr), Status::unsupported);
-    EXPECT_EQ(device.stats().of(IoOp::discard).errors, 0U);
-}
-
-TEST_F(DeviceTest, discardsAreUnsupportedUnlessSaidOtherwise)
-{
-    PlainDevice device(clock);
-    EXPECT_EQ(run(device, IoOp::discard, 0, 4096), Status::unsupported);
-    EXPECT_EQ(run(device, IoOp::read, 0, 4096, buffer.data()), Status::ok);
-    EXPECT_EQ(device.stats().of(IoOp::discard).requests, 0U);
 }
 
 TEST_F(DeviceTest, fullQueueAnswersBusy)

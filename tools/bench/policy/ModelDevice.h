@@ -15,7 +15,7 @@ struct Costs {
 };
 
 /// Carries out one request after the other and puts the clock forward by what
-/// each of them costs. It offers no discards, which it has no cost for.
+/// each of them costs.
 class ModelDevice final : public ClusterFs::MemoryDevice
 {
 public:
@@ -23,8 +23,6 @@ public:
     /// \param size in bytes, a multiple of 4096
     /// \throws std::system_error when there is not enough address space
     ModelDevice(ClusterFs::ManualClock &clock, uint64_t size, const Costs &);
-
-    bool canDiscard() const override { return false; }
 
     /// prints each request
     void show() { showing_ = true; }

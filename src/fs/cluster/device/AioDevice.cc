@@ -4,10 +4,8 @@
 #include "fs/cluster/device/AioDevice.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,9 +17,7 @@ namespace ClusterFs {
 AioDevice::AioDevice(const Clock &clock, const Opened &opened, const unsigned depth):
     Device(clock, opened.size, opened.alignment, std::min(depth, maxDepth)),
     fd_(opened.fd),
-    block_(opened.block),
-    direct_(opened.direct),
-    discards_(opened.discards)
+    direct_(opened.direct)
 {
 }
 
@@ -88,7 +84,7 @@ AioDevice::prepare(Operation &operation, Request &request) const
 bool
 AioDevice::start(Request *const request)
 {
-    if (!context_ || request->io.op == IoOp::discard) {
+    if (!context_) {
         runNow(request, 0);
         return true;
     }
@@ -182,9 +178,6 @@ AioDevice::runNow(Request *const request, const uint32_t alreadyMoved)
     case IoOp::flush:
         errnum = fdatasync(fd_) == 0 ? 0 : errno;
         break;
-    case IoOp::discard:
-        errnum = discardNow(request->io);
-        break;
     }
     finish(request, errnum ? Status::ioError : Status::ok, errnum);
 }
@@ -207,18 +200,6 @@ AioDevice::moveNow(const Io &io, uint32_t moved) const
         moved += static_cast<uint32_t>(result);
     }
     return 0;
-}
-
-/// \returns an errno value, 0 on success
-int
-AioDevice::discardNow(const Io &io) const
-{
-    if (block_) {
-        uint64_t range[2] = {io.offset, io.size};
-        return ioctl(fd_, BLKDISCARD, range) == 0 ? 0 : errno;
-    }
-    const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-    return fallocate(fd_, how, static_cast<off_t>(io.offset), static_cast<off_t>(io.size)) == 0 ? 0 : errno;
 }
 
 void

@@ -40,7 +40,6 @@ public:
 
     void wait(unsigned milliseconds) override;
     int wakeupFd() const override { return event_; }
-    bool canDiscard() const override { return discards_; }
 
     bool direct() const { return direct_; } ///< bypasses the page cache
     bool asynchronous() const { return context_ != nullptr; } ///< has kernel AIO
@@ -57,7 +56,6 @@ private:
         int fd = -1;
         bool block = false; ///< else a regular file
         bool direct = true;
-        bool discards = false;
         uint64_t size = 0; ///< bytes, a multiple of the alignment
         uint32_t alignment = 4096;
     };
@@ -78,13 +76,10 @@ private:
     void complete(Request *, long result);
     void runNow(Request *, uint32_t alreadyMoved);
     int moveNow(const Io &, uint32_t alreadyMoved) const;
-    int discardNow(const Io &) const;
 
     int fd_ = -1;
     int event_ = -1; ///< eventfd, counts completions and wake() calls
-    bool block_ = false;
     bool direct_ = false;
-    bool discards_ = false;
     io_context_t context_ = nullptr; ///< nil without kernel AIO
     std::vector<Operation> operations_; ///< maxDepth, never moved
     std::vector<Operation *> free_; ///< unused ones

@@ -8,7 +8,6 @@
 #include <linux/fs.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 namespace ClusterFs {
 
@@ -135,20 +133,6 @@ AioDevice::Lock(const OpenOptions &options, const Opened &opened, std::string &e
     return true;
 }
 
-/// a number from the queue folder of a disk, or of the disk of a partition
-static uint64_t
-queueLimit(const dev_t device, const char *name)
-{
-    const auto base = "/sys/dev/block/" + std::to_string(major(device)) + ":" + std::to_string(minor(device));
-    for (const char *middle: {"/queue/", "/../queue/"}) {
-        std::ifstream file(base + middle + name);
-        uint64_t value = 0;
-        if (file >> value)
-            return value;
-    }
-    return 0;
-}
-
 /// what a file system wants of direct I/O to this file, bytes
 static uint32_t
 fileAlignment(const int fd, const struct stat &file)
@@ -165,7 +149,7 @@ fileAlignment(const int fd, const struct stat &file)
     return std::max(alignment, 512U);
 }
 
-/// fills in size, alignment and whether discards work
+/// fills in size and alignment
 bool
 AioDevice::Measure(const OpenOptions &options, Opened &opened, std::string &error)
 {
@@ -180,14 +164,9 @@ AioDevice::Measure(const OpenOptions &options, Opened &opened, std::string &erro
         // A piece of a physical sector makes the drive read before it writes.
         // Some report their whole stripe: more than 4 KB is only a wish.
         opened.alignment = std::max(static_cast<uint32_t>(logical), std::min(physical, 4096U));
-        opened.discards = options.writable && queueLimit(found.st_rdev, "discard_max_bytes") > 0;
     } else if (known) {
         opened.size = static_cast<uint64_t>(found.st_size);
         opened.alignment = fileAlignment(opened.fd, found);
-        // a hole behind the end changes nothing, and tells whether holes can be
-        const auto behind = static_cast<off_t>((opened.size / opened.alignment + 1) * opened.alignment);
-        opened.discards = options.writable &&
-                          fallocate(opened.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, behind, opened.alignment) == 0;
     }
 
     if (!known) {

@@ -45,8 +45,6 @@ Device::valid(const Io &io) const
     if (io.size > size_ || io.offset > size_ - io.size)
         return false;
 
-    if (io.op == IoOp::discard)
-        return true;
     return io.buffer && reinterpret_cast<uintptr_t>(io.buffer) % bufferAlignment() == 0;
 }
 
@@ -71,10 +69,6 @@ Device::submit(Io io)
 {
     if (!valid(io))
         return refuse(io, Status::ioError, EINVAL);
-    if (io.op == IoOp::discard && !canDiscard())
-        return refuse(io, Status::unsupported, 0);
-    if (io.op == IoOp::discard)
-        io.ioClass = IoClass::background;
     auto &queue = io.ioClass == IoClass::urgent ? urgent_ : background_;
     if (io.op == IoOp::read && queue.size() >= maxQueue)
         return refuse(io, Status::busy, 0);

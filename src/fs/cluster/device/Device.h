@@ -14,8 +14,8 @@
 
 namespace ClusterFs {
 
-enum class IoOp : uint8_t { read, write, flush, discard };
-constexpr unsigned ioOpCount = 4;
+enum class IoOp : uint8_t { read, write, flush };
+constexpr unsigned ioOpCount = 3;
 
 /// Who waits. Background requests use at most a part of the depth and go
 /// after urgent ones, so that housekeeping never holds up a hit.
@@ -27,7 +27,7 @@ struct Io {
     IoClass ioClass = IoClass::urgent;
     uint64_t offset = 0; ///< bytes; a multiple of Device::alignment(); unused by flush
     uint32_t size = 0; ///< bytes; a multiple of Device::alignment(); unused by flush
-    char *buffer = nullptr; ///< aligned to Device::bufferAlignment(); unused by flush and discard
+    char *buffer = nullptr; ///< aligned to Device::bufferAlignment(); unused by flush
     std::function<void(Status)> done; ///< called once, from poll(), never from submit()
 };
 
@@ -63,8 +63,7 @@ public:
     /// of bounds or unaligned ioError. Writes and flushes are not refused: who
     /// writes bounds what is under way.
     /// Requests may overtake each other: a flush covers the writes that were
-    /// answered before it was submitted. A discard is always background; the
-    /// answer is unsupported when canDiscard() is false.
+    /// answered before it was submitted.
     void submit(Io);
 
     /// Delivers the answers that have arrived and starts what waited for room.
@@ -85,7 +84,6 @@ public:
     uint64_t size() const { return size_; } ///< bytes
     uint32_t alignment() const { return alignment_; } ///< of offsets and sizes, bytes
     static constexpr uint32_t bufferAlignment() { return 4096; } ///< of memory, bytes
-    virtual bool canDiscard() const { return false; }
 
     unsigned depth() const { return depth_; } ///< most requests in flight
     void setDepth(unsigned);

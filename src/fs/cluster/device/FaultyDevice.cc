@@ -206,8 +206,6 @@ FaultyDevice::perform(const Pending &pending)
         return performWrite(io, fault);
     case IoOp::flush:
         return volatile_.flush(pending.covers);
-    case IoOp::discard:
-        return volatile_.discard(io.offset, io.size);
     }
     return Status::ioError;
 }

@@ -20,7 +20,7 @@ enum class Fault : uint8_t {
     flip, ///< read: some bytes arrive changed
     rot, ///< read: some bytes have changed on the media
     torn, ///< write: only the first sectors land, the answer is ioError
-    lost, ///< write, flush, discard: nothing happens, the answer is ok
+    lost, ///< write, flush: nothing happens, the answer is ok
     misdirected, ///< write: lands somewhere else, the answer is ok
     duplicated, ///< write: lands, and somewhere else, too
     repeated, ///< write: lands, and once more later, over what came there meanwhile
@@ -48,7 +48,6 @@ public:
 
     /// Moves the clock to the next answer, or that far when there is none.
     void wait(unsigned milliseconds) override;
-    bool canDiscard() const override { return media_.canDiscard(); }
 
     /// the nth request of that kind (from 1, see requests()) fails like that
     /// \param onwards and all later ones do

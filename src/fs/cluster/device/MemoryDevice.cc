@@ -59,9 +59,6 @@ MemoryDevice::carryOut(const Io &io)
         break;
     case IoOp::flush:
         break;
-    case IoOp::discard:
-        memset(data_ + io.offset, 0, io.size);
-        break;
     }
 }
 

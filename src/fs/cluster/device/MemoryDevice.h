@@ -22,7 +22,6 @@ public:
     ~MemoryDevice() override;
 
     void wait(unsigned) override {} ///< an answer never takes time
-    bool canDiscard() const override { return true; } ///< discarded bytes read as zeros
 
     char *data() { return data_; } ///< all bytes of the device
     const char *data() const { return data_; }

@@ -82,15 +82,6 @@ VolatileMedia::flush(const uint64_t upTo)
 }
 
 Status
-VolatileMedia::discard(const uint64_t offset, const uint32_t size)
-{
-    const auto first = before_.lower_bound(offset / sectorSize);
-    const auto last = before_.lower_bound((offset + size) / sectorSize);
-    before_.erase(first, last);
-    return run(IoOp::discard, offset, size, nullptr);
-}
-
-Status
 VolatileMedia::cut(std::mt19937_64 &random)
 {
     const auto unit = inner_.alignment();

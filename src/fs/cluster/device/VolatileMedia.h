@@ -38,8 +38,6 @@ public:
     /// \param upTo how many of all writes so far it covers; the newer ones stay at risk
     Status flush(uint64_t upTo);
     uint64_t writes() const { return writes_; } ///< since the start
-    /// Drops the bytes for good: even a power cut does not bring them back.
-    Status discard(uint64_t offset, uint32_t size);
 
     /// Loses a random part of what was not flushed. A sector that was written
     /// several times may end up with any of its versions.
