@@ -12,9 +12,10 @@ jobs=${JOBS:-$(nproc)}
 # called by make or not, the makes in here are on their own
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# compiler cache: used when it is installed and can store something
-if [ -d /usr/lib/ccache ] && cacheDir=$(ccache --get-config cache_dir 2>/dev/null) &&
-    mkdir -p "$cacheDir" 2>/dev/null && [ -w "$cacheDir" ]; then
+# compiler cache: used when it is installed; who has none that can store something
+# gets one in here
+if [ -d /usr/lib/ccache ] && cacheDir=$(ccache --get-config cache_dir 2>/dev/null); then
+    [ -w "$cacheDir" ] || [ -n "${CCACHE_DIR:-}" ] || export CCACHE_DIR=$buildDir/ccache
     PATH=/usr/lib/ccache:$PATH
 fi
 export PATH LC_ALL=C
