@@ -3,6 +3,7 @@
  * own in DeviceOpenTest.cc. */
 
 #include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/engine/Engine.h"
 
 #include "DeviceSupport.h"
 
@@ -85,7 +86,10 @@ protected:
         options.writable = writable;
         options.depth = depth;
         std::string error;
-        auto device = AioDevice::Open(clock, options, [this](LogLevel, const std::string &line) { log.push_back(line); }, error);
+        auto device = AioDevice::Open(clock, options, [this](const LogLevel level, const std::string &line) {
+            log.push_back(line);
+            levels.push_back(level);
+        }, error);
         if (!device)
             throw std::runtime_error(error);
         return device;
@@ -101,6 +105,7 @@ protected:
     Folder folder;
     std::string path = folder.file("image", fileSize);
     std::vector<std::string> log;
+    std::vector<LogLevel> levels; ///< of the lines in log
 };
 
 } // namespace
@@ -111,6 +116,8 @@ TEST_F(AioDeviceTest, movesBytes)
     EXPECT_EQ(device->size(), fileSize);
     EXPECT_TRUE(device->asynchronous());
     EXPECT_TRUE(log.empty() || !device->direct());
+    const auto report = Engine(*device, clock, Config(), Log()).report();
+    EXPECT_NE(report.find("\nasynchronous I/O:            yes\n"), std::string::npos) << report;
 
     TestBuffer out(1 << 20);
     out.pattern(1);
@@ -194,8 +201,11 @@ TEST_F(AioDeviceTest, worksWithoutKernelAio)
     const auto device = open(path);
     EXPECT_FALSE(device->asynchronous());
     ASSERT_EQ(log.size(), 1U);
+    EXPECT_EQ(levels[0], LogLevel::warning);
     EXPECT_NE(log[0].find("fs.aio-max-nr"), std::string::npos) << log[0];
     EXPECT_NE(log[0].find(path), std::string::npos) << log[0];
+    const auto report = Engine(*device, clock, Config(), Log()).report();
+    EXPECT_NE(report.find("\nasynchronous I/O:            no: "), std::string::npos) << report;
 
     TestBuffer out(65536);
     out.pattern(2);

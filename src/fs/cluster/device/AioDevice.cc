@@ -59,7 +59,7 @@ AioDevice::setUp(const OpenOptions &options, const Log &log, std::string &error)
         const std::string why = result == -EAGAIN ?
                                 "the system's limit of AIO requests is used up; raise fs.aio-max-nr with sysctl" :
                                 strerror(-result);
-        log(LogLevel::notice, options.path + ": asynchronous I/O is not available, each request blocks: " + why);
+        log(LogLevel::warning, options.path + ": asynchronous I/O is not available, each request holds up the whole process: " + why);
     }
     return true;
 }

@@ -40,9 +40,9 @@ public:
 
     void wait(unsigned milliseconds) override;
     int wakeupFd() const override { return event_; }
+    bool asynchronous() const override { return context_ != nullptr; } ///< has kernel AIO
 
     bool direct() const { return direct_; } ///< bypasses the page cache
-    bool asynchronous() const { return context_ != nullptr; } ///< has kernel AIO
 
 private:
     /// a request that the kernel works on

@@ -81,6 +81,9 @@ public:
     /// makes wakeupFd() readable: there is work left that no answer will announce
     void pollAgain() { wake(); }
 
+    /// whether whoever submits a request goes on while the device works on it
+    virtual bool asynchronous() const { return true; }
+
     uint64_t size() const { return size_; } ///< bytes
     uint32_t alignment() const { return alignment_; } ///< of offsets and sizes, bytes
     static constexpr uint32_t bufferAlignment() { return 4096; } ///< of memory, bytes

@@ -195,6 +195,7 @@ ClusterFs::reportText(const Engine &engine, const Device &device)
     addDevice(l, "read", device.stats().of(IoOp::read));
     addDevice(l, "write", device.stats().of(IoOp::write));
     addDevice(l, "flush", device.stats().of(IoOp::flush));
+    l.text("asynchronous I/O", device.asynchronous() ? "yes" : "no: each request holds up Squid");
     l.count("disk requests in flight", device.inFlight());
     l.count("disk requests queued", device.queued());
     l.count("longest disk queue", device.stats().queuedMost);
