@@ -81,6 +81,19 @@ def manual_pages_have_the_usages(test):
 
 
 @case
+def memory_of_the_tool(test):
+    """What the tool needs for the index is in its page, its help and operations.md, and is what Squid needs."""
+    of_squid = re.search(r"The index takes (\d+) bytes for each object.*?(\d+) bytes and two bits a cluster",
+                         " ".join(text(OPERATIONS).split()))
+    pages = {"clusterfs.8": text("docs/man/clusterfs.8"), OPERATIONS: text(OPERATIONS), "help": test.tool("help").out}
+    for name, page in pages.items():
+        said = re.search(r"index(?: in memory, as [^:]*)?: (\d+) bytes (?:an|for each) object(?:,| and) (\d+) (?:for each|a) cluster",
+                         " ".join(page.split()))
+        assert said, f"{name}: nothing of memory"
+        assert said.groups() == of_squid.groups(), f"{name}: {said[0]}"
+
+
+@case
 def example_of_the_format(test):
     """format.md's example: the bytes that a cluster begins with."""
     image, _ = test.filled()

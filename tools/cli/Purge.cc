@@ -75,8 +75,11 @@ Choice::matches(const std::string &url) const
 
 /// what was found to be removed
 struct Matches {
-    std::vector<Key> keys;
-    uint64_t bytes = 0;
+    struct Object {
+        Key key;
+        uint64_t bytes;
+    };
+    std::vector<Object> objects;
     uint64_t unread = 0; ///< objects whose URL could not be read
 };
 
@@ -94,12 +97,22 @@ search(IndexView &view, const Choice &choice, Matches &matches)
                 ++matches.unread;
             if (object.status != Status::ok || !findUrl(object.bytes, object.size, url) || !choice.matches(url))
                 continue;
-            matches.keys.push_back(object.key);
-            matches.bytes += object.info.size;
+            matches.objects.push_back({object.key, object.info.size});
             printf("%s\t%" PRIu64 "\t%s\n", object.key.hex().c_str(), object.info.size, printable(url).c_str());
         }
     }
 }
+
+/// what went, or would go
+struct Sum {
+    void add(const Matches::Object &object) {
+        ++objects;
+        bytes += object.bytes;
+    }
+
+    uint64_t objects = 0;
+    uint64_t bytes = 0;
+};
 
 /// lets the engine work until a condition holds; \returns false when it does not in time
 template <class Condition>
@@ -119,7 +132,7 @@ workUntil(Engine &engine, Image &image, const uint64_t micros, const Condition c
 
 /// Removes objects by the engine itself. \returns false with the reason in error
 bool
-removeAll(Image &image, const Superblock &superblock, const std::vector<Key> &keys, uint64_t &removed, std::string &error)
+removeAll(Image &image, const Superblock &superblock, const std::vector<Matches::Object> &objects, Sum &removed, std::string &error)
 {
     Config config;
     config.clusterKb = superblock.geometry.clusterBytes / 1024;
@@ -133,12 +146,13 @@ removeAll(Image &image, const Superblock &superblock, const std::vector<Key> &ke
         error = "nothing was removed: the device is " + std::string(engine.stateText());
         return false;
     }
-    for (const auto &key: keys) {
-        removed += engine.remove(key);
+    for (const auto &object: objects) {
+        if (engine.remove(object.key))
+            removed.add(object);
         if (engine.stats().deletesPending < pendingMost)
             continue;
         if (!workUntil(engine, image, loggingMicros, [&] { return engine.stats().deletesPending < pendingMost / 2; })) {
-            error = "the delete log can't be written; only the first " + std::to_string(removed) + " were removed";
+            error = "the delete log can't be written; only the first " + std::to_string(removed.objects) + " were removed";
             return false;
         }
     }
@@ -149,9 +163,9 @@ removeAll(Image &image, const Superblock &superblock, const std::vector<Key> &ke
 }
 
 void
-printSum(const char *verb, const uint64_t objects, const uint64_t bytes)
+printSum(const char *verb, const Sum &sum)
 {
-    printf("%s %" PRIu64 " objects, %" PRIu64 " bytes\n", verb, objects, bytes);
+    printf("%s %" PRIu64 " objects, %" PRIu64 " bytes\n", verb, sum.objects, sum.bytes);
 }
 
 } // namespace
@@ -177,15 +191,15 @@ runPurge(const Arguments &arguments)
 
     // whoever reads the list may go away, but not end this half way
     signal(SIGPIPE, SIG_IGN);
-    uint64_t removed = 0;
-    if (!dry && !matches.keys.empty() && !removeAll(*opened.image, opened.superblock, matches.keys, removed, error)) {
+    Sum sum;
+    if (dry) {
+        for (const auto &object: matches.objects)
+            sum.add(object);
+    } else if (!matches.objects.empty() && !removeAll(*opened.image, opened.superblock, matches.objects, sum, error)) {
         complain(arguments.path() + ": " + error);
         return exitProblems;
     }
-    if (dry)
-        printSum("would remove", matches.keys.size(), matches.bytes);
-    else
-        printSum("removed", removed, matches.bytes);
+    printSum(dry ? "would remove" : "removed", sum);
     return matches.unread ? exitProblems : exitFine;
 }
 
