@@ -100,6 +100,19 @@ def two_workers_are_refused(t):
     assert "workers" in said and "clusterfs" in said, said
 
 
+@case(only="clusterfs")
+def others_may_read_it(t):
+    """An image that other users may read holds what people have looked at: one warning at each start that finds it so."""
+    squid = t.squid().create()
+    for mode, count in ((0o644, 1), (0o640, 1), (0o600, 0)):
+        t.image().chmod(mode)
+        squid.start()
+        t.fetch_all(squid, t.urls("object", 5))
+        lines = squid.cache_log.lines("lets other users read", squid.started_at)
+        assert len(lines) == count and all(f"{t.image()}: its mode {mode:04o} " in line and "WARNING" in line for line in lines), lines
+        squid.stop()
+
+
 @case(only="clusterfs", quick=True)
 def second_squid_on_one_image(t):
     """The second one says so and serves without the cache; the first is not disturbed."""

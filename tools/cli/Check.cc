@@ -225,8 +225,9 @@ int
 Checker::run()
 {
     out_.put("path", image_.path());
-    if (!image_.exposure().empty())
-        out_.put("warning", image_.exposure());
+    const auto exposure = exposureOf(image_.path());
+    if (!exposure.empty())
+        out_.put("warning", exposure);
     out_.openList("problems");
     checkAll();
     out_.close();

@@ -5,8 +5,6 @@
 
 #include "fs/cluster/recovery/SuperblockFile.h"
 
-#include <sys/stat.h>
-
 #include <cstdio>
 
 namespace ClusterFs::Cli {
@@ -98,21 +96,6 @@ Image::choose(Superblock &superblock, std::string &error)
     error = "clusters of " + std::to_string(superblock.geometry.clusterBytes) +
             " bytes do not suit a device with blocks of " + std::to_string(device_->alignment());
     return Status::unsupported;
-}
-
-std::string
-Image::exposure() const
-{
-    struct stat found;
-    if (stat(path_.c_str(), &found) != 0)
-        return std::string();
-    // disks belong to a group of administrators
-    const auto others = S_ISBLK(found.st_mode) ? S_IROTH : S_IRGRP | S_IROTH;
-    if (!(found.st_mode & others))
-        return std::string();
-    char mode[8];
-    snprintf(mode, sizeof(mode), "%04o", static_cast<unsigned>(found.st_mode & 07777));
-    return "its mode " + std::string(mode) + " lets other users read what is cached: chmod 0600 " + path_;
 }
 
 } // namespace ClusterFs::Cli

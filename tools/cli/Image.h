@@ -48,9 +48,6 @@ public:
     /// \param bytes stay until the next read
     Status read(uint64_t offset, uint64_t size, const char *&bytes);
 
-    /// who else may read what is cached here, an empty text when nobody
-    std::string exposure() const;
-
 private:
     explicit Image(const std::string &path): path_(path) {}
     void readCopies();

@@ -151,8 +151,9 @@ inspectDevice(Image &image, Output &out)
 {
     out.put("path", image.path());
     out.put("bytes", image.device().size());
-    if (!image.exposure().empty())
-        out.put("warning", image.exposure());
+    const auto exposure = exposureOf(image.path());
+    if (!exposure.empty())
+        out.put("warning", exposure);
     showCopies(image, out);
     Superblock superblock;
     std::string error;

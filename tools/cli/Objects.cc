@@ -18,8 +18,9 @@ openOurs(const std::string &path, const bool writable)
         complain(path + ": not a clusterfs device: no superblock in either place; clusterfs format makes one");
         return nullptr;
     }
-    if (!image->exposure().empty())
-        complain("warning: " + path + ": " + image->exposure());
+    const auto exposure = exposureOf(path);
+    if (!exposure.empty())
+        complain("warning: " + path + ": " + exposure);
     return image;
 }
 

@@ -103,6 +103,9 @@ ClusterFs::SwapDir::start()
     if (trouble_.empty()) {
         driver_.start(device_->wakeupFd());
         storeConfigure(); // the sizes are known now
+        const auto exposure = exposureOf(path);
+        if (!exposure.empty())
+            log()(LogLevel::warning, exposure);
         if (opt_store_doublecheck)
             debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << ": -S adds nothing here because each read is checked");
     } else {

@@ -4,6 +4,7 @@
 #include "fs/cluster/device/PathCheck.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace ClusterFs {
@@ -51,6 +52,21 @@ checkPath(const std::string &path, struct stat &found, std::string &error)
     else
         error = path + " is " + fileKind(name.st_mode) + "; give a block device or a regular file";
     return false;
+}
+
+std::string
+exposureOf(const std::string &path)
+{
+    struct stat found;
+    if (stat(path.c_str(), &found) != 0)
+        return std::string();
+    // disks belong to a group of administrators
+    const auto others = S_ISBLK(found.st_mode) ? S_IROTH : S_IRGRP | S_IROTH;
+    if (!(found.st_mode & others))
+        return std::string();
+    char mode[8];
+    snprintf(mode, sizeof(mode), "%04o", static_cast<unsigned>(found.st_mode & 07777));
+    return "its mode " + std::string(mode) + " lets other users read what is cached: chmod 0600 " + path;
 }
 
 } // namespace ClusterFs

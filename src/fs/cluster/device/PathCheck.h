@@ -33,6 +33,9 @@ const char *fileKind(mode_t);
 /// \param error names the path, what it is, and the way out, when refused
 bool checkPath(const std::string &path, struct stat &found, std::string &error);
 
+/// who else may read what is cached there, and the way out; an empty text when nobody
+std::string exposureOf(const std::string &path);
+
 } // namespace ClusterFs
 
 #endif
