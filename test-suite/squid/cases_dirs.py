@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several cache_dirs in one Squid, of one type and of several."""
 
-from testlib.processes import wait_for
+import pathlib
+import re
+
+from testlib.processes import give_to_squid, wait_for
 from testlib.stores import ROCK_INDEX
-from testlib.suite import around_restart, case
+from testlib.suite import Skip, around_restart, case
 
 
 def some(t, count=200):
@@ -39,6 +42,58 @@ def both_are_used(t):
         counts.append(len(t.survivors(squid, urls)))
         squid.stop()
     assert min(counts) > len(urls) // 4 and sum(counts) == len(urls), counts
+
+
+def stored(squid):
+    """How many objects each of the cache_dirs has, in their order."""
+    return [int(number) for number in re.findall(r"^objects: +(\d+)$", squid.mgr("clusterfs"), re.M)]
+
+
+@case(only="clusterfs")
+def of_several_sizes(t):
+    """With Squid's default way to select one, each dir gets a share of what is stored that suits its size."""
+    squid = t.running(t.cache_dir(64, name="small"), t.cache_dir(192, name="large"), max_object_mb=4)
+    urls = t.urls("object", 400)
+    t.fetch_all(squid, urls)
+    for url in urls:
+        t.hit(squid, url)
+    small, large = stored(squid)
+    assert small + large == 400 and 80 <= small <= 120, (small, large)
+
+
+@case(only="clusterfs")
+def one_that_comes_back(t):
+    """A dir that was missing for a while gets its share from then on, and not all until it has caught up."""
+    squid = t.running(t.cache_dir(64, name="first"), t.cache_dir(64, name="second"), max_object_mb=4)
+    squid.stop()
+    second = t.image("second")
+    second.rename(second.with_suffix(".away"))
+    squid.start()
+    t.fetch_all(squid, t.urls("before", 200))
+    assert stored(squid) == [200]
+    second.with_suffix(".away").rename(second)
+    squid.reconfigure("in service again")
+    urls = t.urls("after", 200)
+    t.fetch_all(squid, urls)
+    for url in urls:
+        t.hit(squid, url)
+    first, second = stored(squid)
+    assert first + second == 400 and 80 <= second <= 120, (first, second)
+
+
+@case(only="clusterfs")
+def admission_of_both(t):
+    """admit=2 with two dirs: the second request stores an object, whichever dir the first one was offered to."""
+    squid = t.running(t.cache_dir(64, "admit=2", name="first"), t.cache_dir(64, "admit=2", name="second"),
+                      "store_dir_select_algorithm round-robin")
+    urls = t.urls("object", 21)  # odd: the other dir's turn at the second request
+    for _ in range(2):
+        for url in urls:
+            t.miss(squid, url)
+    for url in urls:
+        t.hit(squid, url)
+    first, second = stored(squid)
+    assert first + second == 21 and min(first, second) >= 10, (first, second)
 
 
 @case(only="clusterfs")

@@ -180,6 +180,9 @@ TEST(EngineSpace, storesAtTheRequestAskedFor) {
     EXPECT_TRUE(t.engine->remove(keyOf(1)));
     const auto again = t.engine->create(keyOf(1), info, 100);
     EXPECT_NE(again, nullptr);
+    // another store was asked for the object before
+    t.engine->noteUnadmitted(keyOf(3));
+    EXPECT_NE(t.engine->create(keyOf(3), info, 100), nullptr);
     // what is refused for want of room was not refused by admission
     t.config.admit = 1;
     t.engine->reconfigure(t.config);

@@ -6,6 +6,7 @@
 #include "enums.h"
 #include "fs/cluster/Convert.h"
 #include "fs/cluster/IoState.h"
+#include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/Requests.h"
 #include "fs/cluster/SwapDir.h"
 #include "MemObject.h"
@@ -15,6 +16,9 @@
 #include "time/gadgets.h"
 
 #include <algorithm>
+
+/// what canStore() reports at a limit
+static const int LoadMost = 1000;
 
 ClusterFs::SwapDir::SwapDir():
     Store::Disk("clusterfs"),
@@ -300,7 +304,33 @@ ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded,
     }
     // what is needed is a lower bound until the size is known
     const auto known = e.mem_obj->expectedReplySize() >= 0;
-    return engine_->canCreate(known ? diskSpaceNeeded : -1, load);
+    if (!engine_->canCreate(known ? diskSpaceNeeded : -1, load))
+        return false;
+    load = std::min(load + countOfThoseBehind(), LoadMost);
+    return true;
+}
+
+/// What the dir has received of its size since it is in use. It is counted in
+/// clusters, so that one dir gets what belongs to a page.
+double
+ClusterFs::SwapDir::share() const
+{
+    const auto &geometry = engine_->superblock()->geometry;
+    return static_cast<double>(received_ / geometry.clusterBytes * geometry.clusterBytes) / static_cast<double>(geometry.deviceBytes);
+}
+
+/// How many dirs of the same limits have had less for their size. With equal
+/// loads the core takes the dir with most bytes free, and a large one that is
+/// full has more of them than a small one: it would get all.
+int
+ClusterFs::SwapDir::countOfThoseBehind() const
+{
+    int count = 0;
+    ForEach([&](const SwapDir &dir) {
+        if (dir.readable() && dir.max_objsize == max_objsize && dir.share() < share())
+            ++count;
+    });
+    return count;
 }
 
 StoreIOState::Pointer
@@ -316,13 +346,20 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
     const auto bodyAndHeaders = e.mem_obj->expectedReplySize();
     const auto expected = bodyAndHeaders < 0 ? -1 : bodyAndHeaders + static_cast<int64_t>(e.mem_obj->swap_hdr_sz);
     auto writer = engine_->create(attachment->key, attachment->info, expected);
-    if (!writer)
+    if (!writer) {
+        // the next request may be offered to another dir
+        ForEach([&](const SwapDir &dir) {
+            if (&dir != this && dir.started())
+                dir.engine_->noteUnadmitted(attachment->key);
+        });
         return nullptr;
+    }
 
     const auto handle = handles_.add(attachment);
     if (handle < 0)
         return nullptr;
 
+    received_ += expected < 0 ? uint64_t(config_.objectKb) << 10 : static_cast<uint64_t>(expected);
     noteRequest(attachment->key); // the lookup, if any, may have been for another key
 
     // the caller attaches the entry to what we set here

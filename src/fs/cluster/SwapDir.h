@@ -118,6 +118,7 @@ private:
     static void FinishStart(void *self);
     static void StartAgain(void *self);
     void startAgain();
+    void joinOthers();
     bool letGo();
     void noteDeleted(const Key &) const;
     void noteReplaced(const Key &) const;
@@ -133,6 +134,8 @@ private:
 
     /* objects */
     bool readable() const;
+    double share() const;
+    int countOfThoseBehind() const;
     bool attach(StoreEntry &, const Key &, const ObjectInfo &);
     void evict(Attachment &) const;
     void remove(const Key &) const;
@@ -158,6 +161,7 @@ private:
     std::unique_ptr<Engine> engine_;
     Driver driver_;
     HandleTable handles_;
+    uint64_t received_ = 0; ///< bytes of the objects that were to be stored, as far as known beforehand
     std::unordered_map<Key, Update, KeyHash> updates_;
     uint64_t updateBytes_ = 0; ///< the sum of their costs
     std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once

@@ -16,6 +16,7 @@
 #include "time/gadgets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace {
@@ -101,6 +102,7 @@ ClusterFs::SwapDir::start()
         trouble_ = ToSBuf(CurrentException).c_str();
     }
     if (trouble_.empty()) {
+        joinOthers();
         driver_.start(device_->wakeupFd());
         storeConfigure(); // the sizes are known now
         const auto exposure = exposureOf(path);
@@ -114,6 +116,18 @@ ClusterFs::SwapDir::start()
         trouble_ = named(trouble_) + advice();
         debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << trouble_);
     }
+}
+
+/// A dir that comes later has missed no share: it goes on with those that had least.
+void
+ClusterFs::SwapDir::joinOthers()
+{
+    auto least = std::numeric_limits<double>::infinity();
+    ForEach([&](const SwapDir &dir) {
+        if (&dir != this && dir.readable())
+            least = std::min(least, dir.share());
+    });
+    received_ = std::isfinite(least) ? static_cast<uint64_t>(least * static_cast<double>(max_size)) : 0;
 }
 
 void

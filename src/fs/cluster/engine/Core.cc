@@ -375,6 +375,12 @@ ClusterFs::Core::create(const Key &key, const ObjectInfo &info, const int64_t ex
     return std::make_unique<ObjectWriter>(writers, key, stage, ObjectWriter::Plan{expectedSize, front, promised});
 }
 
+void
+ClusterFs::Core::noteUnadmitted(const Key &key)
+{
+    (void)admission.admits(key, shared.config.admit);
+}
+
 std::unique_ptr<ClusterFs::Reader>
 ClusterFs::Core::read(const Key &key)
 {

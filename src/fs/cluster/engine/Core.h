@@ -43,6 +43,7 @@ public:
     void touch(const Key &);
     bool canCreate(int64_t size, int &load) const;
     std::unique_ptr<Writer> create(const Key &, const ObjectInfo &, int64_t expectedSize);
+    void noteUnadmitted(const Key &);
     std::unique_ptr<Reader> read(const Key &);
     std::unique_ptr<Reader> read(const Writer &);
     bool remove(const Key &);

@@ -225,6 +225,13 @@ ClusterFs::Engine::create(const Key &key, const ObjectInfo &info, const int64_t 
     return core_->create(key, info, expectedSize);
 }
 
+void
+ClusterFs::Engine::noteUnadmitted(const Key &key)
+{
+    if (core_)
+        core_->noteUnadmitted(key);
+}
+
 std::unique_ptr<ClusterFs::Reader>
 ClusterFs::Engine::read(const Key &key)
 {

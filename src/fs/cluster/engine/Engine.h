@@ -88,6 +88,10 @@ public:
     /// \returns nil when a limit was reached or the engine does not store
     std::unique_ptr<Writer> create(const Key &, const ObjectInfo &, int64_t expectedSize);
 
+    /// Counts a request of an object that another store has not admitted, so
+    /// that Config::admit holds for all of them together.
+    void noteUnadmitted(const Key &);
+
     /// \returns nil when there is no such object or too many are open
     std::unique_ptr<Reader> read(const Key &);
 
