@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the cache has after a reload: the newest response, never again the one before."""
 
-from testlib.suite import HITS, case
+from testlib.processes import wait_for
+from testlib.suite import HITS, around_restart, case
 
 SIZES = (2000, 60000, 700000)
 
@@ -56,6 +57,66 @@ def collapsed_forwarding(t):
         squid.restart()
         for url in urls:
             t.hit(squid, url, version=version)
+
+
+@case(only="clusterfs")
+def collapsed_revalidation(t):
+    """A 200 in answer to a revalidation is stored under a key for those who share it first, and then found under its own."""
+    squid = t.running("collapsed_forwarding on")
+    urls = [t.url("object", size=size, **how) for size in (0, 2000, 60000, 120000) for how in ({}, {"chunked": 1})]
+    urls.append(t.url("object", size=200000))
+    for url in urls:
+        t.store_object(squid, url)
+    for version in (1, 2):
+        for url in urls:
+            t.origin.change(url)
+            reply = squid.client.get(url, Cache_Control="max-age=0").check(version=version)
+            assert squid.result(reply) == "TCP_REFRESH_MODIFIED", squid.result(reply)
+            t.hit(squid, url, version=version)
+        for url in urls:
+            t.hit(squid, url, version=version)
+        assert squid.values().number("objects") == len(urls)
+        squid.restart()
+        for url in urls:
+            t.hit(squid, url, version=version)
+
+
+@case(only="clusterfs")
+def joined_revalidation(t):
+    """The same when a second client reads the new response while it comes in."""
+    squid = t.running("collapsed_forwarding on")
+    for size in (60000, 200000):
+        url = t.url("object", size=size, gate=f"gate{size}", gateat=size // 2)
+        t.origin.gate(f"gate{size}").open()
+        t.store_object(squid, url)
+        t.origin.shut(f"gate{size}")
+        t.origin.change(url)
+        first = squid.client.open(url, Cache_Control="max-age=0")
+        t.origin.gate(f"gate{size}").wait_reached()
+        second = squid.client.open(url)
+        t.origin.gate(f"gate{size}").open()
+        for fetch in (first, second):
+            fetch.finish().check(version=1)
+        assert t.origin.count(url) == 2, t.origin.count(url)
+        for _ in around_restart(squid):
+            t.hit(squid, url, version=1)
+
+
+@case(only="clusterfs")
+def collapsed_revalidation_of_a_large_object(t):
+    """What goes on in clusters of its own cannot be renamed: it is fetched once more, and the older one does not come back."""
+    squid = t.running("collapsed_forwarding on")
+    urls = [t.url("object", size=1 << 20), t.url("object", size=200000, chunked=1)]
+    for url in urls:
+        t.store_object(squid, url)
+        t.origin.change(url)
+        reply = squid.client.get(url, Cache_Control="max-age=0").check(version=1)
+        assert squid.result(reply) == "TCP_REFRESH_MODIFIED", squid.result(reply)
+        # a hit for as long as the one that brought it is still busy with it
+        wait_for(lambda u=url: squid.result(squid.client.get(u).check(version=1)) == "TCP_MISS", "a miss")
+    for _ in around_restart(squid):
+        for url in urls:
+            t.hit(squid, url, version=1)
 
 
 @case(only="clusterfs")

@@ -10,17 +10,30 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
+/// calls with a function that takes the answer, which must come once and later
 Status
-replaceHead(TestStore &t, const Key &key, const uint32_t oldSize, const std::string &head, const ObjectInfo &info)
+answerOf(TestStore &t, const std::function<void(std::function<void(Status)>)> &call)
 {
     auto answers = std::make_shared<std::vector<Status>>();
-    t.engine->replaceHead(key, oldSize, head, info, [answers](const Status s) { answers->push_back(s); });
+    call([answers](const Status s) { answers->push_back(s); });
     EXPECT_TRUE(answers->empty()) << "answered before the call returned";
     EXPECT_TRUE(t.until([&] { return !answers->empty(); }));
     for (int i = 0; i < 5; ++i)
         t.step();
     EXPECT_EQ(answers->size(), 1U);
     return answers->empty() ? Status::aborted : answers->front();
+}
+
+Status
+replaceHead(TestStore &t, const Key &key, const uint32_t oldSize, const std::string &head, const ObjectInfo &info)
+{
+    return answerOf(t, [&](const auto &done) { t.engine->replaceHead(key, oldSize, head, info, done); });
+}
+
+Status
+rename(TestStore &t, const Key &from, const Key &to, const uint32_t oldSize, const std::string &head)
+{
+    return answerOf(t, [&](const auto &done) { t.engine->rename(from, to, oldSize, head, done); });
 }
 
 /// changes a byte of the newest copy of an object on the media
@@ -128,6 +141,51 @@ TEST(EngineHead, refusesWhatCannotBe) {
     EXPECT_EQ(replaceHead(t, keyOf(1), 10, bytesOf(3, 70000), info), Status::unsupported) << "does not fit a cluster";
     EXPECT_TRUE(t.has(keyOf(1), small));
     EXPECT_TRUE(t.has(keyOf(2), large));
+}
+
+TEST(EngineHead, movesToAnotherKey) {
+    for (const int where: {0, 1, 2}) { // staged, in memory, on the device
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        const auto bytes = bytesOf(1, 20000);
+        const auto wanted = bytesOf(2, 90) + bytes.substr(90);
+        ASSERT_EQ(t.store(keyOf(2), bytesOf(3, 5000)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(1), bytes), Status::ok);
+        if (where > 0) {
+            ASSERT_TRUE(t.pack());
+        }
+        if (where > 1) {
+            ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+        }
+        t.settle();
+        ObjectInfo before, after;
+        ASSERT_TRUE(t.engine->peek(keyOf(1), before));
+        ASSERT_EQ(rename(t, keyOf(1), keyOf(2), 90, bytesOf(2, 90)), Status::ok) << where;
+        EXPECT_TRUE(t.has(keyOf(2), wanted));
+        EXPECT_FALSE(t.engine->has(keyOf(1)));
+        EXPECT_EQ(t.engine->objectCount(), 1U);
+        EXPECT_EQ(t.engine->stats().counters.headUpdates, 0U);
+        ASSERT_TRUE(t.engine->peek(keyOf(2), after));
+        EXPECT_EQ(after.timestamp, before.timestamp);
+        EXPECT_EQ(after.flags, before.flags);
+        ASSERT_TRUE(t.pack());
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        EXPECT_TRUE(t.has(keyOf(2), wanted));
+        EXPECT_FALSE(t.engine->has(keyOf(1)));
+    }
+}
+
+TEST(EngineHead, staysWhereItIsWhenItCannotMove) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    const auto large = bytesOf(1, 200000);
+    ASSERT_EQ(t.store(keyOf(1), large), Status::ok);
+    t.settle();
+    EXPECT_EQ(rename(t, keyOf(1), keyOf(2), 90, bytesOf(2, 90)), Status::unsupported) << "parts name their key";
+    EXPECT_EQ(rename(t, keyOf(1), keyOf(1), 90, bytesOf(2, 90)), Status::notFound);
+    EXPECT_EQ(rename(t, keyOf(3), keyOf(2), 90, bytesOf(2, 90)), Status::notFound);
+    EXPECT_TRUE(t.has(keyOf(1), large));
+    EXPECT_FALSE(t.engine->has(keyOf(2)));
 }
 
 TEST(EngineHead, givesWayToANewerVersion) {

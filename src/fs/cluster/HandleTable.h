@@ -17,13 +17,14 @@ namespace ClusterFs {
 class Writer;
 
 /// The object that a StoreEntry is attached to. Squid changes the keys of
-/// entries while they are attached, so the key is copied when attaching.
+/// entries while they are attached, so the key is copied when attaching, and
+/// follows when the object does.
 class Attachment
 {
 public:
     Attachment(const Key &k, const ObjectInfo &i): key(k), info(i) {}
 
-    const Key key; ///< the object's name in the engine
+    Key key; ///< the object's name in the engine
     ObjectInfo info; ///< as exported to the entry, or taken from it, last
 
     /// The object must not be found again, or is a different one by now; who
@@ -33,6 +34,9 @@ public:
     /// The object has got another head since the entry learned its size, so
     /// offsets that the entry knows are not those of the object.
     bool replaced = false;
+
+    /// The entry has got another key while the object was being stored.
+    bool renamed = false;
 
     bool opened = false; ///< somebody has started to read the object for the entry
 

@@ -167,9 +167,10 @@ ClusterFs::IoState::failWriting()
 void
 ClusterFs::IoState::finishWriting()
 {
-    if (attachment_->evicted) {
-        // The entry was released, or got another key, while it was stored.
-        // Nobody is to find the object, but the swapout itself went well.
+    if (attachment_->evicted || (attachment_->renamed && writer_->parted())) {
+        // The entry was released while it was stored, or got another key, which
+        // parts can't. Nobody is to find the object, but the swapout itself went well.
+        attachment_->evicted = true;
         attachment_->unpublished = std::move(writer_);
         callBack(DISK_OK);
         return;

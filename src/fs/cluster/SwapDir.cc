@@ -273,16 +273,21 @@ ClusterFs::SwapDir::disconnect(StoreEntry &e)
 void
 ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
 {
-    // We keep no log of entries. But this is how one learns of a new key: what
-    // is stored still has the old one in its swap metadata and would be
-    // refused under the new one, while under the old one it is in the way.
+    // We keep no log of entries. But this is how one learns of a new key: when
+    // a collapsed revalidation has brought a new response.
     if (op != SWAP_LOG_ADD || !e.key)
         return;
     const auto attachment = handles_.find(e.swap_filen);
-    if (attachment && attachment->key != keyOf(static_cast<const cache_key*>(e.key))) {
-        debugs(47, 3, e << " was " << attachment->key.hex());
-        evict(*attachment);
-    }
+    const auto name = keyOf(static_cast<const cache_key*>(e.key));
+    if (!attachment || attachment->key == name)
+        return;
+    debugs(47, 5, e << " was " << attachment->key.hex());
+    // The core releases what it has in memory under that key, if anything.
+    ForEach([&name](const SwapDir &dir) { dir.remove(name); });
+    if (e.swappedOut())
+        const_cast<SwapDir*>(this)->rename(const_cast<StoreEntry&>(e), attachment);
+    else
+        attachment->renamed = true; // we are called again when the swapout is done
 }
 
 /* storing */

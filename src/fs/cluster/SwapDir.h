@@ -147,6 +147,7 @@ private:
         std::vector<AttachmentPointer> attachments; ///< that were made before its end
         uint64_t cost; ///< most bytes that are read and staged for it
     };
+    void rename(StoreEntry &, const AttachmentPointer &);
     void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
     void noteHeadReplaced(const Key &, Status);
 
@@ -163,7 +164,7 @@ private:
     HandleTable handles_;
     uint64_t received_ = 0; ///< bytes of the objects that were to be stored, as far as known beforehand
     std::unordered_map<Key, Update, KeyHash> updates_;
-    uint64_t updateBytes_ = 0; ///< the sum of their costs
+    uint64_t updateBytes_ = 0; ///< the sum of their costs, and of what is being renamed
     std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
     std::string trouble_; ///< why there is no engine
     unsigned idleWaits_ = 0; ///< how often startAgain() has waited for the device to become idle

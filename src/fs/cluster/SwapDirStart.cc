@@ -168,10 +168,10 @@ ClusterFs::SwapDir::startAgain()
 bool
 ClusterFs::SwapDir::letGo()
 {
-    auto idle = updates_.empty();
+    auto idle = !updateBytes_;
     for (unsigned n = 0; idle && n < LastPolls; ++n) {
         driver_.poll();
-        idle = device_->idle() && updates_.empty();
+        idle = device_->idle() && !updateBytes_;
     }
     if (!idle && idleWaits_++ < IdleWaitLimit) {
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, IdleWait, 0, false);

@@ -48,24 +48,31 @@ private:
 
 } // namespace
 
+/// The swap metadata of an entry as it is now. Empty when Squid would not be
+/// able to read it back.
+static std::string
+FreshMetadata(StoreEntry &e)
+{
+    // the size depends on the head; at first-time swapout it is 0 as well
+    const SizeHider hider(e);
+    size_t size = 0;
+    const std::unique_ptr<const char, void (*)(const void *)> metadata(
+    e.getSerialisedMetaData(size), [](const void *p) {
+        xfree(const_cast<void*>(p));
+    });
+    if (!metadata || size > SM_PAGE_SIZE)
+        return std::string();
+    return std::string(metadata.get(), size);
+}
+
 /// What the object of an updated entry should start with: swap metadata and
 /// HTTP headers. Empty when Squid would not be able to read it back.
 static std::string
 FreshHead(StoreEntry &e)
 {
-    std::string head;
-    {
-        // the size depends on the head; at first-time swapout it is 0 as well
-        const SizeHider hider(e);
-        size_t size = 0;
-        const std::unique_ptr<const char, void (*)(const void *)> metadata(
-        e.getSerialisedMetaData(size), [](const void *p) {
-            xfree(const_cast<void*>(p));
-        });
-        if (!metadata || size > SM_PAGE_SIZE)
-            return head;
-        head.assign(metadata.get(), size);
-    }
+    auto head = FreshMetadata(e);
+    if (head.empty())
+        return head;
     const std::unique_ptr<MemBuf> headers(e.mem().freshestReply().pack());
     head.append(headers->content(), headers->contentSize());
     return head;
@@ -200,4 +207,36 @@ ClusterFs::SwapDir::noteHeadReplaced(const Key &key, const Status status)
         }
     }
     done.entry->unlock("clusterfs update");
+}
+
+/// Moves a stored object to the key that its entry has got meanwhile. Its swap
+/// metadata names the key, and would be refused under another one.
+void
+ClusterFs::SwapDir::rename(StoreEntry &e, const AttachmentPointer &attachment)
+{
+    if (!readable() || attachment->evicted)
+        return;
+    const auto metadata = e.publicKey() && e.mem_obj ? FreshMetadata(e) : std::string();
+    const auto cost = std::min<uint64_t>(e.swap_file_sz, engine_->superblock()->geometry.clusterBytes);
+    const auto oldSize = metadata.empty() ? 0 : e.mem_obj->swap_hdr_sz;
+    if (!oldSize || updateBytes_ + cost > UpdateBytesLimit) {
+        debugs(47, 3, "not kept: " << e);
+        evict(*attachment); // it is in the way under the old key
+        return;
+    }
+    updateBytes_ += cost;
+    e.lock("clusterfs rename"); // until then, it is found in store_table
+    const auto name = keyOf(e.publicKey());
+    const auto grown = metadata.size() != oldSize; // the object's size was not known at first
+    engine_->rename(attachment->key, name, static_cast<uint32_t>(oldSize), metadata, [=, &e](const Status status) {
+        debugs(47, status == Status::ok ? 5 : 3, name.hex() << " was " << attachment->key.hex() << ": " << statusText(status));
+        updateBytes_ -= cost;
+        if (status == Status::ok) {
+            attachment->key = name;
+            attachment->replaced = grown;
+        } else {
+            evict(*attachment);
+        }
+        e.unlock("clusterfs rename");
+    });
 }

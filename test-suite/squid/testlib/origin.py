@@ -253,6 +253,11 @@ class Origin:
         with self._lock:
             return self._gates.setdefault(name, Gate())
 
+    def shut(self, name):
+        """Another gate in place of one that was opened."""
+        with self._lock:
+            self._gates[name] = Gate()
+
     def state(self, url):
         with self._lock:
             return self._states[self.path(url)]

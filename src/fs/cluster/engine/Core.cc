@@ -446,7 +446,24 @@ ClusterFs::Core::replaceHead(const Key &key, const uint32_t oldHeadSize, const s
         return;
     }
     HeadReplacer::Start(shared, writers, std::make_unique<ObjectReader>(shared, cache, key, slot),
-                        HeadReplacer::Task{key, oldHeadSize, newHead, info, std::move(done)});
+                        HeadReplacer::Task{key, key, oldHeadSize, newHead, info, std::move(done)});
+}
+
+void
+ClusterFs::Core::rename(const Key &key, const Key &newKey, const uint32_t oldHeadSize, const std::string &newHead,
+                        std::function<void(Status)> done)
+{
+    const auto slot = usable(key);
+    if (slot == noSlot || key == newKey || shared.health.level != Health::Level::good) {
+        shared.later.push_back([done = std::move(done)] { done(Status::notFound); });
+        return;
+    }
+    HeadReplacer::Start(shared, writers, std::make_unique<ObjectReader>(shared, cache, key, slot),
+    HeadReplacer::Task{key, newKey, oldHeadSize, newHead, shared.catalog.info(slot), [this, key, done = std::move(done)](const Status status) {
+        if (status == Status::ok)
+            remove(key);
+        done(status);
+    }});
 }
 
 bool

@@ -50,6 +50,8 @@ public:
     void updateInfo(const Key &, const ObjectInfo &);
     void replaceHead(const Key &, uint32_t oldHeadSize, const std::string &newHead,
                      const ObjectInfo &, std::function<void(Status)> done);
+    void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead,
+                std::function<void(Status)> done);
     bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
     void reconfigure(const Config &);
     bool setPersist(uint64_t group, uint32_t seconds);

@@ -275,6 +275,16 @@ ClusterFs::Engine::replaceHead(const Key &key, const uint32_t oldHeadSize, const
     core_->replaceHead(key, oldHeadSize, newHead, info, std::move(done));
 }
 
+void
+ClusterFs::Engine::rename(const Key &key, const Key &newKey, const uint32_t oldHeadSize, const std::string &newHead,
+                          std::function<void(Status)> done)
+{
+    if (!core_)
+        return;
+    const Turn turn(core_->shared);
+    core_->rename(key, newKey, oldHeadSize, newHead, std::move(done));
+}
+
 bool
 ClusterFs::Engine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {

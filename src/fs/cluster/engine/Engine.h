@@ -111,6 +111,13 @@ public:
     void replaceHead(const Key &, uint32_t oldHeadSize, const std::string &newHead,
                      const ObjectInfo &, std::function<void(Status)> done);
 
+    /// Moves an object to another key, whose object it replaces, and replaces its
+    /// first oldHeadSize bytes: what says there which key it has.
+    /// \param done is called once from poll(): on failure the object stays where it
+    /// is; unsupported for one that goes on in clusters of its own
+    void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead,
+                std::function<void(Status)> done);
+
     /// Walks all objects when Config::list is on, in no order; objects that
     /// come or go meanwhile may be left out.
     /// \param cursor 0 to start; moved on by each call
@@ -194,6 +201,9 @@ public:
     /// Whether the device is behind: more appended now may exceed a limit.
     /// Ends as the device catches up, or when it makes no progress for seconds.
     virtual bool congested() const = 0;
+
+    /// whether the object goes on, or will, in clusters of its own
+    virtual bool parted() const = 0;
 };
 
 /// One reader of one object. Keeps the object's bytes from going away.

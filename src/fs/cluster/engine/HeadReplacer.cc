@@ -67,6 +67,8 @@ ClusterFs::HeadReplacer::store()
         return Status::full; // the old version keeps its place until its cluster is free
 
     const auto firstPart = old.parted() ? old.size : noCluster;
+    if (firstPart != noCluster && task_.newKey != task_.key)
+        return Status::unsupported;
     size_t parts = 0;
     uint64_t total = task_.newHead.size() + rest_.size();
     const auto front = total;
@@ -83,7 +85,7 @@ ClusterFs::HeadReplacer::store()
     auto info = task_.info;
     info.flags &= flagsOfCaller;
     info.size = total;
-    const auto stage = staging.open(task_.key, info);
+    const auto stage = staging.open(task_.newKey, info);
     if (stage == noStage)
         return Status::busy;
     if (!staging.append(stage, task_.newHead.data(), task_.newHead.size()) ||
@@ -109,7 +111,7 @@ ClusterFs::HeadReplacer::store()
     }
     staging.complete(stage, shared_.clock.micros());
     writers_.onComplete(stage);
-    ++shared_.counters.headUpdates;
+    shared_.counters.headUpdates += task_.newKey == task_.key;
     return Status::ok;
 }
 

@@ -19,6 +19,7 @@ class HeadReplacer : public std::enable_shared_from_this<HeadReplacer>
 public:
     struct Task {
         Key key;
+        Key newKey; ///< of the newer version; another one only for objects without parts, which name their key
         uint32_t oldHeadSize; ///< bytes to drop from the start
         std::string newHead; ///< what takes their place
         ObjectInfo info;

@@ -72,7 +72,7 @@ ClusterFs::ObjectWriter::fail()
 bool
 ClusterFs::ObjectWriter::congested() const
 {
-    return *engineAlive_ && !object_->failed && (object_->parts || object_->filling) && group_.congested();
+    return *engineAlive_ && !object_->failed && parted() && group_.congested();
 }
 
 bool

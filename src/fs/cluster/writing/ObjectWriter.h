@@ -105,6 +105,7 @@ public:
     Status finish() override;
     uint64_t size() const override { return object_->size; }
     bool congested() const override;
+    bool parted() const override { return object_->parts || object_->filling; }
 
     const Key &key() const { return key_; }
     const WritingPointer &object() const { return object_; }
