@@ -111,6 +111,85 @@ def beside_rock(t):
     all_hit_after_restart(t, squid, urls, 190)
 
 
+def beside_disker(t, *lines, **settings):
+    """A Squid with one worker and no -N beside rock: rock has a process of its own then, the disker, and Squid is in SMP
+    mode, where entries are anchored, and deleted through the shared tables. (Squid, URLs of ours, URLs of rock's)"""
+    sockets = pathlib.Path(t.prefix).resolve() / "var" / "run" / "squid"
+    if not sockets.is_dir():
+        raise Skip(f"{sockets}, where the processes of this Squid meet, does not exist")
+    give_to_squid(sockets)
+    squid = t.squid(t.cache_dir(96, "min-size=21000"), t.cache_dir(96, "max-size=19999", store="rock", name="folder"),
+                    *lines, **settings)
+    squid.create("--foreground").start()
+    ours, theirs = t.urls("ours", 60, 21000), t.urls("theirs", 60, 9000)
+    t.fetch_all(squid, ours + theirs)
+    squid.wait_packed()
+    assert squid.values().number("objects") == len(ours), squid.values().text
+    return squid, ours, theirs
+
+
+@case(only="clusterfs")
+def beside_rock_with_its_disker(t):
+    """What lies on clusterfs behaves as without SMP mode, and what rock has is right as long as it is there."""
+    squid, ours, theirs = beside_disker(t)
+    updated, purged = ours[::2], ours[1::2]
+    for stamp in ("one", "two"):
+        for url in ours if stamp == "one" else updated:
+            t.hit(squid, url)
+        for url in updated:
+            t.origin.set_headers(url, X_Stamp=stamp)
+            reply = squid.client.get(url, Cache_Control="max-age=0").check()
+            assert squid.result(reply) == "TCP_REFRESH_UNMODIFIED", f"{url}: {squid.result(reply)}"
+            assert t.hit(squid, url).headers["X-Stamp"] == stamp
+        for url in purged:
+            assert squid.client.request(url, method="PURGE").status == (200 if stamp == "one" else 404), url
+            assert squid.client.cached(url) is None, url
+        t.survivors(squid, theirs)
+        for page in ("clusterfs", "storedir", "info", "counters"):
+            assert squid.mgr(page).strip(), f"mgr:{page} is empty"
+        squid.restart()
+        for url in updated:
+            assert t.hit(squid, url).headers["X-Stamp"] == stamp
+        for url in purged:
+            assert squid.client.cached(url) is None, url
+    for url in purged:
+        t.miss(squid, url)
+        t.hit(squid, url)
+    t.survivors(squid, theirs)
+
+
+@case(only="clusterfs")
+def beside_rock_with_shared_memory(t):
+    """With a shared memory cache, Squid's core tells only that of new headers where it has the object; what the disk has
+    is older then, and is dropped. Those that were not revalidated stay, and none comes back that was deleted or has old
+    headers."""
+    squid, ours, theirs = beside_disker(t, "memory_cache_shared on", mem_object_kb=30)
+    for _ in range(2):
+        for url in ours:
+            t.hit(squid, url)
+    assert squid.values().number("objects") == len(ours), squid.values().text
+    squid.restart()
+    for url in ours:
+        t.hit(squid, url)
+    updated, purged = ours[::2], ours[1::2]
+    for turn in range(3):
+        for url in ours:
+            squid.client.get(url).check()
+        for url in updated:
+            t.origin.set_headers(url, X_Stamp=f"turn {turn}")
+            assert squid.client.get(url, Cache_Control="max-age=0").check().headers["X-Stamp"] == f"turn {turn}", url
+        for url in purged:
+            assert squid.client.request(url, method="PURGE").status in (200, 404), url
+            assert squid.client.cached(url) is None, url
+        for _ in around_restart(squid):
+            for url in updated:
+                reply = squid.client.cached(url)
+                assert reply is None or reply.check().headers["X-Stamp"] == f"turn {turn}", url
+            for url in purged:
+                assert squid.client.cached(url) is None, url
+            t.survivors(squid, theirs)
+
+
 @case(only="clusterfs")
 def one_of_two_missing(t):
     """A dead cache_dir does not take the other one with it."""

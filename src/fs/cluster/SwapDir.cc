@@ -159,9 +159,11 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
     if (!engine_->peek(name, stored))
         return false;
 
-    // The core asks before it stores a public entry that has no disk. A copy
-    // from the shared memory cache may well be a copy of what we have.
-    const auto copied = e.mem_obj && e.mem_obj->memCache.io == Store::ioReading;
+    // The core asks before it stores a public entry that has no disk, and when
+    // a client has read one. A copy from the shared memory cache, which lets go
+    // of it once it is whole, may well be a copy of what we have.
+    const auto io = e.mem_obj ? e.mem_obj->memCache.io : Store::ioUndecided;
+    const auto copied = io == Store::ioReading || (io == Store::ioDone && e.mem_status == IN_MEMORY);
     if (copied && stored.timestamp == e.timestamp && stored.expires == e.expires)
         return true;
 
