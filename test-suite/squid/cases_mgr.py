@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cache manager's pages."""
 
-from testlib.processes import wait_for
+import pathlib
+import re
+
+from testlib.processes import run, wait_for
 from testlib.stores import ROCK_INDEX
 from testlib.suite import Skip, around_restart, case
 
@@ -24,6 +27,21 @@ def clusterfs_page(t):
     assert values.number("objects") == 50, values.text
     for page in ("clusterfs", "storedir", "info", "counters", "store_io", "io", "filedescriptors", "events", "mem"):
         assert squid.mgr(page).strip(), f"mgr:{page} is empty"
+
+
+@case(only="clusterfs", needs=("curl",))
+def by_curl_and_squidclient(t):
+    """The page as operations.md has people ask for it. Both must say localhost: to an address, Squid 6 answers that it
+    is another host's page. squidclient ended with Squid 6."""
+    squid = t.running()
+    tools = [("curl", "-s", f"http://localhost:{squid.port}/squid-internal-mgr/clusterfs")]
+    client = pathlib.Path(t.prefix) / "bin" / "squidclient"
+    if "Version 6" in squid.command("-v").stdout:
+        tools.append((client, "-p", squid.port, "mgr:clusterfs"))
+    for words in tools:
+        done = run(*words)
+        assert done.returncode == 0 and f"cache_dir #0: clusterfs {t.image()}" in done.stdout, done.stdout
+        assert re.search(r"^state: +serving$", done.stdout, re.M), done.stdout
 
 
 @case(quick=True, known=ROCK_INDEX)
@@ -52,6 +70,41 @@ def objects_page(t):
         page = squid.mgr("objects")
         stored = page.count("Swap Dir 0,")
         assert stored == 30, f"{stored} objects on the page:\n{page[:2000]}"
+
+
+@case(only="clusterfs")
+def unlisted_objects(t):
+    """list=off, the default: objects are hits, and neither mgr:objects nor the digest has them. mgr:clusterfs says so,
+    and an object takes 16 bytes less than with list=on."""
+    squids = {}
+    for name in ("off", "on"):
+        line = t.cache_dir(128, "" if name == "off" else "list=on", name=name)
+        squids[name] = t.running("read_ahead_gap 16 MB", "digest_rebuild_period 1 second", line, folder=name)
+    count = 8000
+    urls = [t.url(f"object{n}", size=300) for n in range(count)]
+    digested = "--enable-cache-digests" in squids["on"].command("-v").stdout
+    memory = {}
+    for name, squid in squids.items():
+        t.fetch_all(squid, urls)
+        for url in urls[::100]:
+            t.hit(squid, url)
+        squid.restart()
+        listed = squid.mgr("objects").count("Swap Dir 0,")
+        assert listed == (count if name == "on" else 0), f"list={name}: {listed} objects listed"
+        values = squid.values()
+        assert values["objects listed"].startswith("yes" if name == "on" else "no (list=off)"), values.text
+        assert values.number("objects") == count, values.text
+        memory[name] = values.number("index bytes")
+    each = (memory["on"] - memory["off"]) / count
+    assert 15 <= each <= 18, memory
+
+    def entries(name):
+        values = squids[name].values("store_digest")
+        return values.number("entries") if "entries" in values else 0
+
+    if digested:
+        wait_for(lambda: entries("on") >= count, "all in the digest", 30)
+        assert entries("off") < 100, f"{entries('off')}: more than Squid's own icons"
 
 
 @case(only=("clusterfs", "ufs"))

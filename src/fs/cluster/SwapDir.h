@@ -88,6 +88,9 @@ public:
     /// the engine's report; empty unless started()
     std::string report() const;
 
+    /// whether nextObject() knows the objects
+    bool lists() const { return config_.list; }
+
     /// Walks the objects that the engine can list.
     /// \param cursor 0 to start
     /// \param looks see Engine::next()
