@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A disk that fails while Squid uses it, on the disk model."""
 
+import itertools
 import time
 
+from cases_doubtful import zero_index_log
+from testlib import datagrams
 from testlib.load import Load
-from testlib.processes import wait_for
+from testlib.processes import free_port, wait_for
 from testlib.stores import LIVELY
 from testlib.suite import around_restart, case
 
@@ -81,6 +84,58 @@ def given_up_and_back_by_reconfigure(t):
     for _ in around_restart(squid):
         for url in kept:
             t.hit(squid, url)
+
+
+@case(only="clusterfs", needs=("modelled disk",))
+def rebuilding_ends(t):
+    """Squid counts a cache_dir as rebuilding until its index is loaded; with -Y its siblings hear of it by ICP. It ends when
+    the disk was slow, when it failed meanwhile, when it is dead, and before a scan has ended."""
+    port = free_port()
+    disk = t.modelled_disk(256, "readLatency=20")
+    squid = t.squid(f"icp_port {port}", "icp_access allow localhost", t.cache_dir("", LIVELY, path=disk.path)).create()
+    number = itertools.count()
+
+    def answer():
+        return datagrams.icp_query(port, t.url(f"never{next(number)}"))
+
+    def ends():
+        wait_for(lambda: answer() == datagrams.ICP_MISS, "the end of the rebuilding as siblings see it", 30)
+        squid.wait_ready()
+
+    def start(*control):
+        for line in control:
+            disk.control(line)
+        squid.start("-Y", wait=False)
+        wait_for(squid.answers, "squid answering on its port")
+
+    start()
+    ends()
+    urls = t.urls("object", 300, 60000)
+    t.fetch_all(squid, urls)
+    squid.stop()
+    for how in ("slow", "failing"):
+        start("fault read delay value=4000 offset=2M")
+        assert answer() == datagrams.ICP_MISS_NOFETCH, how
+        disk.control("clear")
+        if how == "failing":
+            disk.control("cut")
+        ends()
+        state = "serving" if how == "slow" else "offline"
+        wait_for(lambda s=state: squid.values()["state"].startswith(s), state)
+        squid.stop()
+    start()
+    ends()
+    assert squid.values()["state"].startswith("not used"), squid.values().text
+    squid.stop()
+    disk.control("revive")
+    zero_index_log(disk.path)
+    start("clear", "fault read delay value=300 offset=8M")
+    ends()
+    assert squid.values()["state"].startswith("recovering"), squid.values().text
+    disk.control("clear")
+    wait_for(lambda: squid.values()["state"].startswith("serving"), "the end of the scan")
+    for url in urls[::10]:
+        assert squid.result(squid.client.get(url).check()) == "TCP_REFRESH_UNMODIFIED", url
 
 
 @case(only="clusterfs", needs=("modelled disk",))

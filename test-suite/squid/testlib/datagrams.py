@@ -4,7 +4,7 @@
 import socket
 import struct
 
-ICP_QUERY, ICP_HIT, ICP_MISS = 1, 2, 3
+ICP_QUERY, ICP_HIT, ICP_MISS, ICP_MISS_NOFETCH = 1, 2, 3, 21
 HTCP_TST, HTCP_CLR = 1, 4
 HTCP_HERE, HTCP_NOT_HERE = 0, 1  # answers to TST
 HTCP_CLEARED, HTCP_NOTHING_TO_CLEAR = 0, 2  # answers to CLR
