@@ -44,6 +44,42 @@ TEST_F(FindingsTest, ofTwoCopiesTheNewerOneMustBeWhole) {
     EXPECT_EQ(p.catalog.liveBytes(), 500U);
 }
 
+/// a cluster with many objects keeps nobody waiting, and each of them is judged all the same
+TEST_F(FindingsTest, manyCopiesAreTakenInSlices) {
+    constexpr uint64_t count = 100;
+    Directory d;
+    d.header.number = 11;
+    d.header.sequence = 101;
+    d.header.end = 60000;
+    std::string image(60000, '\0');
+    for (uint64_t n = 0; n < count; ++n) {
+        DirectoryEntry e;
+        e.key = keyOf(n);
+        e.offset = static_cast<uint32_t>(8192 + 256 * n);
+        e.size = 200;
+        e.info.size = 200;
+        d.entries.push_back(e);
+        if (n % 2) // of the others, the bytes did not arrive
+            sealExtent(&image[e.offset], {200, 101, keyOf(n)}, p.shared.uuid, 11, e.offset);
+    }
+    EXPECT_EQ(take(11, d), (count + 15) / 16);
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(where(n), 11U) << n;
+    table(3, ClusterState::packed, 50);
+    for (uint64_t n = 0; n < count; ++n)
+        add(objectRecord(n, 3, 200, static_cast<uint32_t>(4096 + 256 * n)));
+    ASSERT_EQ(contested(), 11U);
+    EXPECT_EQ(asked_.from, 8192U);
+    EXPECT_EQ(asked_.to, 8192U + 256 * (count - 1) + Catalog::ExtentBytes(200));
+    EXPECT_EQ(read(&image[asked_.from]), count);
+    EXPECT_EQ(contested(), noCluster);
+    finish();
+    for (uint64_t n = 0; n < count; ++n)
+        EXPECT_EQ(where(n), n % 2 ? 11U : 3U) << n;
+    EXPECT_EQ(stats.objectsLost, 0U);
+    EXPECT_EQ(p.catalog.liveBytes(), count * 200);
+}
+
 TEST_F(FindingsTest, copiesGiveWayOneByOne) {
     found(1, 11, 101);
     found(1, 12, 102);

@@ -14,6 +14,8 @@ class FindingsTest : public ::testing::Test
 protected:
     FindingsTest() { p.catalog.holdEmpty = true; }
 
+    static bool Never() { return false; } ///< whether to go on: the shortest slices
+
     void announce(const ClusterNo c, const Sequence after) {
         JournalRecord r;
         r.kind = JournalRecord::Kind::announce;
@@ -99,7 +101,14 @@ protected:
             e.info.size += part.bytes;
         d.entries.push_back(e);
         d.parts = parts;
-        f.directory(c, d, doubtful);
+        take(c, d, doubtful);
+    }
+    /// in the shortest slices. \returns how many
+    unsigned take(const ClusterNo c, const Directory &d, const bool doubtful = false) {
+        unsigned slices = 1;
+        while (!f.directory(c, d, doubtful, Never))
+            ++slices;
+        return slices;
     }
     void foundPart(const ClusterNo c, const Sequence s, const uint32_t bytes) {
         Directory d;
@@ -110,13 +119,28 @@ protected:
         f.directory(c, d, false);
     }
     /// \returns the cluster that is to be checked next, or noCluster
-    ClusterNo contested() { return f.contested(asked_) ? asked_.cluster : noCluster; }
+    ClusterNo contested() {
+        for (unsigned slices = 0; f.mayBeContested() && slices < 1000; ++slices) {
+            if (f.contested(asked_, Never))
+                return asked_.cluster;
+        }
+        return noCluster;
+    }
     /// what was asked for last can't be read
-    void unreadable() { f.check(asked_, nullptr); }
+    void unreadable() { read(nullptr); }
+    /// \param bytes of what was asked for last
+    /// \returns the slices in which they were taken
+    unsigned read(const char *const bytes) {
+        unsigned slices = 1;
+        while (!f.check(asked_, bytes, Never))
+            ++slices;
+        return slices;
+    }
 
     void finish() {
-        f.endLog();
-        while (!f.finish([] { return false; })) // the shortest slices
+        while (!f.endLog(Never))
+            ;
+        while (!f.finish(Never))
             ;
         const auto &t = p.catalog.clusters;
         EXPECT_EQ(t.inState(ClusterState::unknown), 0U);

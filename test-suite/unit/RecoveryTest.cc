@@ -179,7 +179,7 @@ TEST(Recovery, missesACheckpointThatIsLost) {
 }
 
 /// requests come between the pieces of a large index: a turn takes no longer than it may
-TEST(Recovery, takesAFewBlocksATurn) {
+TEST(Recovery, takesABlockInAShortTurn) {
     PartsDevice d(160 * MB);
     ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 30000));
     ASSERT_GT(d.superblock.log.used(), 200U);
@@ -187,7 +187,7 @@ TEST(Recovery, takesAFewBlocksATurn) {
     const HastyClock hasty(6000); // a look takes longer than a turn may
     Parts p(d, hasty);
     p.beginRecovery();
-    const auto aTurn = 0.8 * 16 / static_cast<double>(d.superblock.log.used());
+    const auto aTurn = 0.8 / static_cast<double>(d.superblock.log.used());
     auto before = p.recovery->progress();
     EXPECT_EQ(before, 0.0);
     unsigned turns = 0;

@@ -62,6 +62,9 @@ ClusterFs::Index::split()
     const auto before = uint64_t(baseBuckets_) << level_;
     const auto from = static_cast<uint32_t>(bucketCount_ - before);
     const auto to = static_cast<uint32_t>(bucketCount_);
+    constexpr uint32_t ahead = 8; // splits; records lie all over the memory
+    if (buckets_[from + ahead]) // there are as many again behind the last one that is split
+        __builtin_prefetch(&records_[buckets_[from + ahead] - 1]);
     auto at = buckets_[from] ? buckets_[from] - 1 : noSlot;
     buckets_[from] = 0;
     while (at != noSlot) {

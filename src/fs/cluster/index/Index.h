@@ -35,11 +35,16 @@ public:
     SlotNo find(const Key &k) const { return find(hashOf(k)); }
     SlotNo find(HashedKey) const;
 
-    /// bring a bucket, and a moment later its first record, closer to the processor
+    /// bring a bucket, a moment later its first record, and then its second one closer to the processor
     void prefetchBucket(const HashedKey k) const { __builtin_prefetch(&buckets_[bucketOf(k)]); }
     void prefetchRecord(const HashedKey k) const {
         if (const auto first = buckets_[bucketOf(k)])
             __builtin_prefetch(&records_[first - 1]);
+    }
+    void prefetchSecond(const HashedKey k) const {
+        const auto first = buckets_[bucketOf(k)];
+        if (first && !(records_[first - 1].next & Record::lastFlag))
+            __builtin_prefetch(&records_[records_[first - 1].next]);
     }
 
     /// Adds a zeroed record; does not look for an older one.

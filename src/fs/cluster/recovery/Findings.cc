@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 ClusterFs::Findings::Findings(Shared &shared, RecoveryStats &stats):
     shared_(shared),
@@ -25,7 +26,7 @@ void
 ClusterFs::Findings::journal(const JournalRecord &record)
 {
     if (record.kind == JournalRecord::Kind::removal) {
-        auto &until = removals_[shared_.catalog.index.hashOf(record.key).number()];
+        auto &until = removedUntil(shared_.catalog.index.hashOf(record.key));
         until = std::max(until, record.sequence);
         see(record.sequence);
         ++stats_.deletes;
@@ -42,14 +43,21 @@ ClusterFs::Findings::journal(const JournalRecord &record)
 void
 ClusterFs::Findings::removedNow(const Key &key)
 {
-    removals_[shared_.catalog.index.hashOf(key).number()] = ~Sequence(0);
+    removedUntil(shared_.catalog.index.hashOf(key)) = ~Sequence(0);
+}
+
+ClusterFs::Sequence &
+ClusterFs::Findings::removedUntil(const HashedKey hashed)
+{
+    return removals_[hashed.tag % removals_.size()][hashed.number()];
 }
 
 bool
 ClusterFs::Findings::removed(const HashedKey hashed, const Sequence s) const
 {
-    const auto found = removals_.find(hashed.number());
-    return found != removals_.end() && s <= found->second;
+    const auto &some = removals_[hashed.tag % removals_.size()];
+    const auto found = some.find(hashed.number());
+    return found != some.end() && s <= found->second;
 }
 
 /* the index log */
@@ -124,7 +132,7 @@ ClusterFs::Findings::adoptCluster(const IndexSection &section)
 void
 ClusterFs::Findings::section(const IndexSection &section, const bool hasKeys, const uint64_t serial)
 {
-    constexpr size_t ahead = 16;
+    constexpr size_t ahead = 8;
     if (section.cluster >= shared_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[section.cluster])
         return;
     const auto isStrange = [this](const IndexObject &o) { return o.hashed.bucket >= shared_.geometry.baseBuckets; };
@@ -135,12 +143,17 @@ ClusterFs::Findings::section(const IndexSection &section, const bool hasKeys, co
     if (!adoptCluster(section))
         return;
     const auto &index = shared_.catalog.index;
-    for (size_t i = 0; i < section.objects.size(); ++i) {
-        if (i + 2 * ahead < section.objects.size())
-            index.prefetchBucket(section.objects[i + 2 * ahead].hashed);
-        if (i + ahead < section.objects.size())
-            index.prefetchRecord(section.objects[i + ahead].hashed);
-        const auto &o = section.objects[i];
+    const auto count = section.objects.size();
+    for (size_t next = 0; next < count + 3 * ahead; ++next) {
+        if (next < count)
+            index.prefetchBucket(section.objects[next].hashed);
+        if (next >= ahead && next - ahead < count)
+            index.prefetchRecord(section.objects[next - ahead].hashed);
+        if (next >= 2 * ahead && next - 2 * ahead < count)
+            index.prefetchSecond(section.objects[next - 2 * ahead].hashed);
+        if (next < 3 * ahead)
+            continue;
+        const auto &o = section.objects[next - 3 * ahead];
         Logged logged{o.hashed, hasKeys, o.key, Record()};
         auto &r = logged.record;
         r.tag = o.hashed.tag;
@@ -190,14 +203,18 @@ ClusterFs::Findings::log(const Logged &logged)
         reject(r);
 }
 
-void
-ClusterFs::Findings::endLog()
+bool
+ClusterFs::Findings::endLog(const GoOn &goOn)
 {
     joinParts();
-    for (const auto &logged: largeLogged_)
-        log(logged);
-    largeLogged_ = std::vector<Logged>();
+    while (!largeLogged_.empty()) {
+        log(largeLogged_.front());
+        largeLogged_.pop_front();
+        if (!largeLogged_.empty() && !goOn())
+            return false;
+    }
     places_.clear();
+    return true;
 }
 
 /// The log has an object that is no more: the next checkpoint must say so.
@@ -290,8 +307,8 @@ ClusterFs::Findings::adopt(const HashedKey hashed, const Key *const key, const R
     return catalog.addFound(hashed, key, r, payload) != noSlot;
 }
 
-void
-ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubtful)
+bool
+ClusterFs::Findings::directory(const ClusterNo n, const Directory &d, const bool doubtful, const GoOn &goOn)
 {
     auto &catalog = shared_.catalog;
     auto &c = catalog.clusters[n];
@@ -303,33 +320,38 @@ ClusterFs::Findings::directory(const ClusterNo n, Directory &d, const bool doubt
         c.heat = static_cast<uint32_t>(d.header.sequence);
         if (d.header.kind == ClusterKind::part) {
             catalog.clusters.setState(n, ClusterState::part);
-            return;
+            return true;
         }
         catalog.clusters.setState(n, ClusterState::packed);
         catalog.clusters.pushHead(n);
     } else if (c.state != ClusterState::packed || c.sequence != d.header.sequence || d.header.kind != ClusterKind::packed) {
-        return;
+        nextEntry_ = nextPart_ = 0;
+        return true;
     }
     const auto &index = catalog.index;
     constexpr size_t ahead = 16; // keys go to random places of the index
-    size_t part = 0;
-    for (size_t i = 0; i < d.entries.size(); ++i) {
+    while (nextEntry_ < d.entries.size()) {
+        const auto i = nextEntry_++;
         if (i + 2 * ahead < d.entries.size())
             index.prefetchBucket(index.hashOf(d.entries[i + 2 * ahead].key));
         if (i + ahead < d.entries.size())
             index.prefetchRecord(index.hashOf(d.entries[i + ahead].key));
         const auto &e = d.entries[i];
         if (e.parts) {
-            const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(part);
+            const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(nextPart_);
             large_.push_back({n, doubtful, e, {from, from + e.parts}});
-            part += e.parts;
+            nextPart_ += e.parts;
         } else {
             const auto hashed = index.hashOf(e.key);
             const auto r = recordOf(hashed, n, e, doubtful, noCluster);
             if (supersede(e.key, d.header.sequence, r, Front()))
                 adopt(hashed, &e.key, r, e.size);
         }
+        if (nextEntry_ % ahead == 0 && nextEntry_ < d.entries.size() && !goOn())
+            return false;
     }
+    nextEntry_ = nextPart_ = 0;
+    return true;
 }
 
 bool
@@ -437,50 +459,55 @@ ClusterFs::Findings::newerThan(const OlderCopy &copy) const
 }
 
 /// moves copies to the clusters where their newer ones are by now
-void
-ClusterFs::Findings::sortOut(const ClusterNo cluster)
+bool
+ClusterFs::Findings::sortOut(const GoOn &goOn)
 {
-    const auto found = older_.find(cluster);
-    if (found == older_.end())
-        return;
-    std::vector<OlderCopy> here;
-    const auto copies = std::move(found->second);
-    older_.erase(found);
-    for (const auto &copy: copies) {
+    constexpr size_t slice = 16;
+    while (!sorting_.empty()) {
+        const auto copy = sorting_.back();
+        sorting_.pop_back();
         const auto slot = newerThan(copy);
+        const auto c = slot == noSlot ? noCluster : shared_.catalog.index[slot].cluster;
         if (slot == noSlot) {
             dismiss(copy); // deleted or stored again meanwhile
-            continue;
+        } else if (c != sorted_) {
+            older_[c].push_back(copy);
+        } else {
+            stayed_.push_back(copy);
+            const auto from = shared_.catalog.index[slot].offset();
+            span_.from = std::min(span_.from, from);
+            span_.to = std::max(span_.to, from + Catalog::ExtentBytes(shared_.catalog.payloadBytes(slot)));
         }
-        const auto c = shared_.catalog.index[slot].cluster;
-        (c == cluster ? here : older_[c]).push_back(copy);
+        if (sorting_.size() % slice == 0 && !sorting_.empty() && !goOn())
+            return false;
     }
-    if (!here.empty())
-        older_[cluster] = std::move(here);
+    return true;
 }
 
 bool
-ClusterFs::Findings::contested(Contested &what)
+ClusterFs::Findings::contested(Contested &what, const GoOn &goOn)
 {
     if (stats_.scanned)
         older_.clear();
-    while (!older_.empty()) {
-        what.cluster = older_.begin()->first;
-        sortOut(what.cluster);
-        const auto found = older_.find(what.cluster);
-        if (found == older_.end())
-            continue;
-        what.from = shared_.geometry.clusterBytes;
-        what.to = 0;
-        for (const auto &copy: found->second) {
-            const auto slot = newerThan(copy);
-            const auto from = shared_.catalog.index[slot].offset();
-            what.from = std::min(what.from, from);
-            what.to = std::max(what.to, from + Catalog::ExtentBytes(shared_.catalog.payloadBytes(slot)));
+    while (mayBeContested()) {
+        if (sorting_.empty()) {
+            // what is being checked now has its own bytes: others of that cluster wait
+            const auto next = std::find_if(older_.begin(), older_.end(), [this](const Copies::value_type &c) { return !checking_.count(c.first); });
+            if (next == older_.end())
+                return false;
+            sorted_ = span_.cluster = next->first;
+            span_.from = shared_.geometry.clusterBytes;
+            span_.to = 0;
+            sorting_ = std::move(next->second);
+            older_.erase(next);
         }
-        auto &copies = checking_[what.cluster];
-        copies.insert(copies.end(), found->second.begin(), found->second.end());
-        older_.erase(found);
+        if (!sortOut(goOn))
+            return false;
+        if (stayed_.empty())
+            continue;
+        what = span_;
+        checking_[sorted_] = std::move(stayed_);
+        stayed_.clear();
         return true;
     }
     return false;
@@ -502,15 +529,17 @@ ClusterFs::Findings::isWhole(const SlotNo slot, const char *const bytes, const C
     return checkExtent(extent, what.to - r.offset(), header, shared_.uuid, r.cluster, r.offset()) == Status::ok;
 }
 
-void
-ClusterFs::Findings::check(const Contested &what, const char *const bytes)
+bool
+ClusterFs::Findings::check(const Contested &what, const char *const bytes, const GoOn &goOn)
 {
     const auto &index = shared_.catalog.index;
-    auto copies = std::move(checking_[what.cluster]);
-    checking_.erase(what.cluster);
-    // the newest of the older copies has its turn first
-    std::stable_sort(copies.begin(), copies.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence > b.sequence; });
-    for (const auto &copy: copies) {
+    auto &copies = checking_[what.cluster];
+    // the newest of the older copies has its turn first, from the end
+    if (std::exchange(checked_, what.cluster) != what.cluster)
+        std::stable_sort(copies.begin(), copies.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence < b.sequence; });
+    while (!copies.empty()) {
+        const auto copy = copies.back();
+        copies.pop_back();
         const auto slot = newerThan(copy);
         if (slot != noSlot && index[slot].cluster != what.cluster)
             older_[index[slot].cluster].push_back(copy); // one that was newer still gave way
@@ -518,7 +547,12 @@ ClusterFs::Findings::check(const Contested &what, const char *const bytes)
             dismiss(copy);
         else
             revert(slot, copy);
+        if (!copies.empty() && !goOn())
+            return false;
     }
+    checking_.erase(what.cluster);
+    checked_ = noCluster;
+    return true;
 }
 
 /// an older copy is of no use
@@ -584,7 +618,7 @@ ClusterFs::Findings::announcedAfter(const ClusterNo n) const
 }
 
 bool
-ClusterFs::Findings::finish(const std::function<bool()> &goOn)
+ClusterFs::Findings::finish(const GoOn &goOn)
 {
     constexpr uint32_t slice = 1024;
     auto &catalog = shared_.catalog;
@@ -597,12 +631,20 @@ ClusterFs::Findings::finish(const std::function<bool()> &goOn)
     }
     if (!order_.run(goOn))
         return false;
-    large_.clear();
+    // there may be millions of them
+    while (nextRemovals_ < removals_.size()) {
+        removals_[nextRemovals_++] = std::unordered_map<uint64_t, Sequence>();
+        if (!goOn())
+            return false;
+    }
+    while (!fates_.empty()) {
+        fates_.erase(fates_.begin());
+        if (!goOn())
+            return false;
+    }
     fronts_.clear();
     older_.clear();
     checking_.clear();
-    fates_.clear();
-    removals_.clear();
     return true;
 }
 

@@ -10,6 +10,8 @@
 #include "fs/cluster/recovery/PlaceMap.h"
 #include "fs/cluster/recovery/UseOrder.h"
 
+#include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <unordered_map>
@@ -30,6 +32,12 @@ class Findings
 public:
     Findings(Shared &, RecoveryStats &);
 
+    /// Asked now and then while there is much to do: false ends the turn. Who is asked to go on
+    /// with something must be asked again, with the same arguments, until it says that that was all. Each call
+    /// comes a piece further.
+    using GoOn = std::function<bool()>;
+    static bool Always() { return true; }
+
     void journal(const JournalRecord &);
 
     /// the caller deleted or replaced an object while the start goes on
@@ -45,12 +53,13 @@ public:
     void use(const IndexUse &, uint64_t serial);
     /// what removed objects is lost: those of older checkpoints may have been deleted
     void doubtFromHere() { doubtful_ = true; }
-    /// large objects whose parts are known by now
-    void endLog();
+    /// Large objects whose parts are known by now. \returns whether that was all
+    bool endLog(const GoOn & = Always);
 
     /// a cluster's front that is whole
     /// \param doubtful found by a scan: deletes may be missing
-    void directory(ClusterNo, Directory &, bool doubtful);
+    /// \returns whether that was all of it
+    bool directory(ClusterNo, const Directory &, bool doubtful, const GoOn & = Always);
 
     /// large objects whose parts may have come after their heads
     void joinParts();
@@ -61,11 +70,14 @@ public:
         uint32_t from = 0; ///< from the start of the cluster
         uint32_t to = 0;
     };
-    /// takes what is to be checked next; several may be under way. \returns false when there is no more
-    bool contested(Contested &);
+    /// Takes what is to be checked next; several may be under way.
+    /// \returns false when there is no more, or not in this turn: see mayBeContested()
+    bool contested(Contested &, const GoOn & = Always);
+    bool mayBeContested() const { return !older_.empty() || !sorting_.empty(); }
     /// \param bytes those that were asked for, or nil when they can't be read.
     /// Copies that are not whole give way to older ones.
-    void check(const Contested &, const char *bytes);
+    /// \returns whether that was all
+    bool check(const Contested &, const char *bytes, const GoOn & = Always);
 
     /// clusters whose front must be read, by the journal and the removals of the newest checkpoint
     std::vector<ClusterNo> announced() const;
@@ -73,9 +85,8 @@ public:
     Sequence announcedAfter(ClusterNo) const;
 
     /// Ends, a slice at a time: gives back what nothing leads to, puts clusters in order of use.
-    /// \param goOn asked now and then: false ends this slice
     /// \returns whether that was all
-    bool finish(const std::function<bool()> &goOn);
+    bool finish(const GoOn &);
 
     Sequence highest() const { return highest_; }
     ClusterNo newest() const { return newest_; } ///< written last of those that hold something, or noCluster; once finished
@@ -115,6 +126,7 @@ private:
         Record record;
     };
 
+    Sequence &removedUntil(HashedKey);
     bool removed(HashedKey, Sequence) const;
     bool supersede(const Key &, Sequence, const Record &, const Front &);
     bool adopt(HashedKey, const Key *, const Record &, uint32_t payload);
@@ -125,7 +137,7 @@ private:
     Front frontOf(const Record &) const;
     SlotNo newerThan(const OlderCopy &) const;
     bool isWhole(SlotNo, const char *bytes, const Contested &) const;
-    void sortOut(ClusterNo);
+    bool sortOut(const GoOn &);
     void dismiss(const OlderCopy &);
     void revert(SlotNo, const OlderCopy &);
     bool chainIsWhole(ClusterNo first) const;
@@ -139,21 +151,30 @@ private:
     Shared &shared_;
     RecoveryStats &stats_;
     std::unordered_map<ClusterNo, Fate> fates_; ///< of clusters that the journal or the newest checkpoint says are in motion
-    std::unordered_map<uint64_t, Sequence> removals_; ///< bounded by the journal's size
+    /// Bounded by the journal's size; several, since one with millions would take long to grow.
+    std::array<std::unordered_map<uint64_t, Sequence>, 1024> removals_;
     /// Older copies by the cluster that has the newer one, or had it when this was noted. Bounded by
     /// the journal: it names no removal of them, and no release of their clusters.
     using Copies = std::map<ClusterNo, std::vector<OlderCopy>>;
     Copies older_;
-    Copies checking_; ///< of these, those whose newer copies are being read
+    ClusterNo sorted_ = noCluster; ///< whose copies are being sorted out
+    std::vector<OlderCopy> sorting_; ///< of these, those that are not yet; the last one is the next
+    std::vector<OlderCopy> stayed_; ///< of these, those whose newer ones are there
+    Contested span_; ///< of these newer ones
+    std::map<ClusterNo, std::vector<OlderCopy>> checking_; ///< of those in older_, whose newer copies are being read
+    ClusterNo checked_ = noCluster; ///< whose copies are being looked at, in order
+    size_t nextEntry_ = 0; ///< of the directory that is being taken
+    size_t nextPart_ = 0; ///< the same
     std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
-    std::vector<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
+    std::deque<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
     Table<uint32_t> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
     PlaceMap places_; ///< of objects that left a cluster, or were used, since it was last named
     bool doubtful_ = false;
     Sequence highest_ = 0;
     UseOrder order_;
     ClusterNo nextToFinish_ = 0;
+    size_t nextRemovals_ = 0; ///< of removals_, to be given back
     ClusterNo newest_ = noCluster;
 };
 

@@ -8,7 +8,7 @@
 namespace ClusterFs {
 namespace {
 constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests waiting for more of the index
-constexpr unsigned blocksInLook = 16; ///< taken between looks at the time
+constexpr unsigned readsInTurn = 2; ///< begun; the kernel takes a tenth of a millisecond for each
 } // namespace
 } // namespace ClusterFs
 
@@ -121,10 +121,11 @@ ClusterFs::LogReader::readRemovals(const bool again)
     finished();
 }
 
+/// \param most reads that are begun
 void
-ClusterFs::LogReader::readAhead()
+ClusterFs::LogReader::readAhead(const unsigned most)
 {
-    while (asked_ && pieces_.size() < piecesAhead) {
+    for (unsigned begun = 0; asked_ && pieces_.size() < piecesAhead && begun < most; ++begun) {
         const auto piece = pieceBelow(asked_);
         asked_ = piece.from;
         pieces_[piece.from] = piece;
@@ -141,19 +142,17 @@ void
 ClusterFs::LogReader::poll()
 {
     const auto until = shared_.clock.micros() + turnMicros;
-    readAhead();
+    readAhead(readsInTurn);
     while (left_) {
         const auto found = std::prev(pieces_.end());
         const auto &piece = found->second;
         if (!piece.here)
             return;
-        for (unsigned i = 0; i < blocksInLook && left_ > piece.from; ++i) {
-            --left_;
-            take(left_, piece.buffer ? piece.buffer->data() + size_t(left_ - piece.from) * indexBlockBytes : nullptr);
-        }
+        --left_;
+        take(left_, piece.buffer ? piece.buffer->data() + size_t(left_ - piece.from) * indexBlockBytes : nullptr);
         if (left_ == piece.from) {
             pieces_.erase(found);
-            readAhead();
+            readAhead(1);
         }
         if (left_ && shared_.clock.micros() >= until)
             return;

@@ -58,7 +58,7 @@ private:
     Piece pieceBelow(uint32_t number) const;
     void read(const Piece &, ReadDone);
     void readRemovals(bool again);
-    void readAhead();
+    void readAhead(unsigned most);
     void take(uint32_t number, const char *bytes);
     void enter(const IndexBlock &);
     void leave(uint64_t older);

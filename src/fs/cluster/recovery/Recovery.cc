@@ -9,7 +9,7 @@
 namespace ClusterFs {
 namespace {
 constexpr uint32_t journalBlocksInRead = 64;
-constexpr uint64_t finishMicros = 1000; ///< how long poll() may keep requests waiting for the end of a start
+constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests waiting
 /// Clusters that were written since, but whose announcement was lost, have
 /// sequence numbers that we have not seen: stay clear of them. More than are written
 /// from one superblock to the next. A multiple of all heat ticks, so that the ages of
@@ -21,6 +21,17 @@ sequenceGap(const Shared &shared)
 }
 } // namespace
 } // namespace ClusterFs
+
+/// the first bytes of a cluster, which have come
+struct ClusterFs::Recovery::Front {
+    ClusterNo cluster;
+    Status status;
+    BufferPointer buffer;
+    uint32_t size;
+    Directory directory{};
+    bool decoded = false;
+    bool isNew = false; ///< its directory is whole, and was written since the cluster was announced
+};
 
 ClusterFs::Recovery::Recovery(Shared &shared, Journal &journal, const Superblock &superblock):
     shared_(shared),
@@ -70,6 +81,20 @@ ClusterFs::Recovery::start()
     readJournal();
 }
 
+void
+ClusterFs::Recovery::takeArrived(const Findings::GoOn &goOn)
+{
+    while (!arrived_.empty()) {
+        // taken out first: what it calls may add others
+        auto what = std::move(arrived_.front());
+        arrived_.pop_front();
+        if (!what(goOn))
+            arrived_.push_front(std::move(what));
+        if (!goOn())
+            return;
+    }
+}
+
 /* the journal */
 
 void
@@ -87,23 +112,38 @@ ClusterFs::Recovery::readJournal()
             nextJournal();
             return;
         }
-        for (uint32_t i = 0; i < count; ++i) {
-            JournalBlock block;
-            const auto ok = block.decode(buffer->data() + size_t(i) * journalBlockBytes, shared_.uuid) == Status::ok;
-            if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_ || block.run < journalRun_) {
-                stats_.journalBlocksLost += blocksBehindHole(buffer->data() + size_t(i) * journalBlockBytes, count - i);
-                nextJournal();
-                return;
-            }
-            for (const auto &record: block.records)
-                findings_.journal(record);
-            journalRun_ = block.run;
-            ++journalBlock_;
-            resumeAt_ = journalOf_;
-            resumeBlock_ = journalBlock_;
-        }
-        readJournal();
+        arrived_.push_back([this, buffer, count, next = uint32_t(0)](const Findings::GoOn &goOn) mutable {
+            return takeJournal(buffer, count, next, goOn);
+        });
     });
+}
+
+/// \param count of blocks
+/// \param next of them; moved on
+/// \returns whether that was all
+bool
+ClusterFs::Recovery::takeJournal(const BufferPointer &buffer, const uint32_t count, uint32_t &next, const Findings::GoOn &goOn)
+{
+    while (next < count) {
+        const auto at = next++;
+        JournalBlock block;
+        const auto ok = block.decode(buffer->data() + size_t(at) * journalBlockBytes, shared_.uuid) == Status::ok;
+        if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_ || block.run < journalRun_) {
+            stats_.journalBlocksLost += blocksBehindHole(buffer->data() + size_t(at) * journalBlockBytes, count - at);
+            nextJournal();
+            return true;
+        }
+        for (const auto &record: block.records)
+            findings_.journal(record);
+        journalRun_ = block.run;
+        ++journalBlock_;
+        resumeAt_ = journalOf_;
+        resumeBlock_ = journalBlock_;
+        if (next < count && !goOn())
+            return false;
+    }
+    readJournal();
+    return true;
 }
 
 /// Where the journal ends before its last block, more was written, of which the order is not known.
@@ -146,12 +186,14 @@ ClusterFs::Recovery::nextJournal()
 /* the index log */
 
 void
-ClusterFs::Recovery::takeLog()
+ClusterFs::Recovery::takeLog(const Findings::GoOn &goOn)
 {
-    reader_.poll();
-    if (!reader_.done())
+    if (!reader_.done()) {
+        reader_.poll();
         return;
-    findings_.endLog();
+    }
+    if (!findings_.endLog(goOn))
+        return;
     if (stats_.blocksLost) {
         shared_.log(LogLevel::warning, std::to_string(stats_.blocksLost) + " of " + std::to_string(superblock_.log.used()) +
                     " blocks of the index log are damaged: " +
@@ -162,7 +204,7 @@ ClusterFs::Recovery::takeLog()
     if (reader_.beyondRepair())
         beginScan();
     else
-        end();
+        end(goOn);
 }
 
 /* clusters */
@@ -217,7 +259,6 @@ ClusterFs::Recovery::readFronts()
 void
 ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const BufferPointer &buffer, const uint32_t size)
 {
-    Directory d;
     ClusterHeader peek;
     if (status == Status::ok && size < shared_.geometry.clusterBytes && Directory::Peek(buffer->data(), size, peek) &&
             peek.uuid == shared_.uuid && peek.directoryBytes() > size && peek.directoryBytes() <= shared_.geometry.clusterBytes) {
@@ -227,17 +268,33 @@ ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const 
         });
         return;
     }
-    --frontsInFlight_;
-    const bool isWhole = status == Status::ok &&
-                         d.decode(buffer->data(), size, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok;
+    const auto front = std::make_shared<Front>(Front{n, status, buffer, size});
+    arrived_.push_back([this, front](const Findings::GoOn &goOn) { return takeFront(*front, goOn); });
+}
+
+/// \returns whether that was all of it
+bool
+ClusterFs::Recovery::takeFront(Front &front, const Findings::GoOn &goOn)
+{
+    const auto n = front.cluster;
+    auto &d = front.directory;
+    if (!front.decoded) {
+        front.decoded = true;
+        const bool isWhole = front.status == Status::ok &&
+                             d.decode(front.buffer->data(), front.size, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok;
+        front.isNew = isWhole && d.header.sequence > findings_.announcedAfter(n);
+        if (step_ == Step::clusters)
+            countAnnounced(n, front.status, front.isNew, front.buffer, front.size);
+    }
     // in a scan, a cluster that was written meanwhile has a number beyond ours
-    const bool ok = isWhole && d.header.sequence > findings_.announcedAfter(n);
-    if (step_ == Step::clusters)
-        countAnnounced(n, status, ok, buffer, size);
-    if (ok && (step_ != Step::scan || d.header.sequence <= scanLimit_))
-        findings_.directory(n, d, step_ == Step::scan);
-    else if (step_ == Step::scan && shared_.catalog.clusters[n].state == ClusterState::unknown)
+    if (front.isNew && (step_ != Step::scan || d.header.sequence <= scanLimit_)) {
+        if (!findings_.directory(n, d, step_ == Step::scan, goOn))
+            return false;
+    } else if (step_ == Step::scan && shared_.catalog.clusters[n].state == ClusterState::unknown) {
         shared_.catalog.makeFree(n);
+    }
+    --frontsInFlight_;
+    return true;
 }
 
 /// \param isWhole whether its directory is that of the cluster that was announced
@@ -254,16 +311,19 @@ ClusterFs::Recovery::countAnnounced(const ClusterNo n, const Status status, cons
 void
 ClusterFs::Recovery::poll()
 {
+    const auto until = shared_.clock.micros() + turnMicros;
+    const auto goOn = [&] { return shared_.clock.micros() < until; };
+    takeArrived(goOn);
     if (step_ == Step::removals && reader_.knowsRemovals())
         beginClusters();
     if (step_ == Step::objects) {
-        takeLog();
+        takeLog(goOn);
         return;
     }
     if (step_ == Step::copies)
-        end();
-    if (step_ == Step::finish)
-        finish();
+        end(goOn);
+    else if (step_ == Step::finish)
+        finish(goOn);
     if (step_ != Step::clusters && step_ != Step::scan)
         return;
     readFronts();
@@ -279,7 +339,7 @@ ClusterFs::Recovery::poll()
                     "objects found by the scan are revalidated before use");
         beginScan();
     } else {
-        end();
+        end(goOn);
     }
 }
 
@@ -292,34 +352,40 @@ ClusterFs::Recovery::checkCopies(const Findings::Contested &what)
     ++stats_.clustersRead;
     ++frontsInFlight_;
     read(shared_.geometry.clusterOffset(what.cluster) + from, size, [this, what, from](const Status status, const BufferPointer &buffer) {
-        findings_.check(what, status == Status::ok ? buffer->data() + (what.from - from) : nullptr);
-        --frontsInFlight_;
+        const auto *const bytes = status == Status::ok ? buffer->data() + (what.from - from) : nullptr;
+        arrived_.push_back([this, what, buffer, bytes](const Findings::GoOn &goOn) {
+            const bool all = findings_.check(what, bytes, goOn);
+            frontsInFlight_ -= all;
+            return all;
+        });
     });
 }
 
 /// all is found; of what there are several copies, the newer ones are looked at
 void
-ClusterFs::Recovery::end()
+ClusterFs::Recovery::end(const Findings::GoOn &goOn)
 {
     if (step_ != Step::scan)
         step_ = Step::copies;
     Findings::Contested what;
-    while (frontsInFlight_ < depth && findings_.contested(what))
+    while (frontsInFlight_ < depth && findings_.contested(what, goOn)) {
         checkCopies(what);
-    if (frontsInFlight_)
+        if (!goOn())
+            break;
+    }
+    if (frontsInFlight_ || findings_.mayBeContested())
         return; // poll() comes back
     if (step_ != Step::scan)
         shared_.sequence = nextSequence();
     fronts_.clear();
     step_ = Step::finish;
-    finish();
+    finish(goOn);
 }
 
 void
-ClusterFs::Recovery::finish()
+ClusterFs::Recovery::finish(const Findings::GoOn &goOn)
 {
-    const auto until = shared_.clock.micros() + finishMicros;
-    if (!findings_.finish([&] { return shared_.clock.micros() < until; }))
+    if (!findings_.finish(goOn))
         return;
     step_ = Step::done;
     stats_.done = true;

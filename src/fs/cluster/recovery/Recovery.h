@@ -8,6 +8,7 @@
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/LogReader.h"
 
+#include <deque>
 #include <memory>
 
 namespace ClusterFs {
@@ -55,21 +56,26 @@ private:
     void read(uint64_t offset, uint32_t size, ReadDone);
 
     Sequence nextSequence() const;
+    void takeArrived(const Findings::GoOn &);
+
     void readJournal();
+    bool takeJournal(const BufferPointer &, uint32_t count, uint32_t &next, const Findings::GoOn &);
     void nextJournal();
     uint32_t blocksBehindHole(const char *blocks, uint32_t count) const;
 
     bool hasLog() const { return superblock_.log.used() > 0; }
-    void takeLog();
+    void takeLog(const Findings::GoOn &);
 
     void readFronts();
     void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
+    struct Front;
+    bool takeFront(Front &, const Findings::GoOn &);
     void countAnnounced(ClusterNo, Status, bool isWhole, const BufferPointer &, uint32_t size);
     void beginClusters();
     void beginScan();
     void checkCopies(const Findings::Contested &);
-    void end();
-    void finish();
+    void end(const Findings::GoOn &);
+    void finish(const Findings::GoOn &);
 
     Shared &shared_;
     Journal &journal_;
@@ -78,7 +84,10 @@ private:
     Findings findings_;
     LogReader reader_;
     Step step_ = Step::journal;
-    unsigned frontsInFlight_ = 0;
+    unsigned frontsInFlight_ = 0; ///< or not taken yet
+    /// What came from the device and takes more than a turn, each to be called until it is taken; no
+    /// more than depth.
+    std::deque<std::function<bool(const Findings::GoOn &)>> arrived_;
     uint64_t startedAt_ = 0;
 
     uint64_t journalOf_ = 0; ///< checkpoint whose journal is being read

@@ -17,6 +17,7 @@ ClusterFs::UseOrder::add(const ClusterNo n, const uint32_t age)
     if (counts_[0].empty()) {
         for (auto &c: counts_)
             c.resize(size_t(1) << digitBits);
+        items_.reserve(clusters_.inState(ClusterState::packed)); // growing would take long
     }
     items_.push_back({age, n});
     for (unsigned i = 0; i < passes; ++i)
@@ -26,35 +27,35 @@ ClusterFs::UseOrder::add(const ClusterNo n, const uint32_t age)
 bool
 ClusterFs::UseOrder::run(const std::function<bool()> &goOn)
 {
+    const auto count = items_.size();
     while (pass_ <= passes) {
-        if (next_ == 0 && pass_ < passes && !items_.empty()) {
+        if (next_ == 0 && pass_ < passes && count) {
             size_t at = 0;
             starts_.clear();
-            for (const auto count: counts_[pass_]) {
+            for (const auto items: counts_[pass_]) {
                 starts_.push_back(at);
-                at += count;
+                at += items;
             }
-            sorted_.resize(items_.size());
+            sorted_[pass_] = std::make_unique<Table<Item>>(count);
         }
-        while (next_ < items_.size()) {
-            const auto end = std::min(next_ + slice, items_.size());
+        while (next_ < count) {
+            const auto end = std::min(next_ + slice, count);
             for (; next_ < end; ++next_) {
-                const auto &item = items_[next_];
+                const auto &item = items()[next_];
                 if (pass_ < passes)
-                    sorted_[starts_[(item.age >> (pass_ * digitBits)) & ((1U << digitBits) - 1)]++] = item;
+                    (*sorted_[pass_])[starts_[(item.age >> (pass_ * digitBits)) & ((1U << digitBits) - 1)]++] = item;
                 else
                     place(item.cluster);
             }
-            if (next_ < items_.size() && !goOn())
+            if (next_ < count && !goOn())
                 return false;
         }
-        if (pass_ < passes)
-            items_.swap(sorted_);
         ++pass_;
         next_ = 0;
     }
     items_ = std::vector<Item>();
-    sorted_ = std::vector<Item>();
+    for (auto &table: sorted_)
+        table.reset();
     return true;
 }
 

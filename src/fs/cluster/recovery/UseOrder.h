@@ -7,6 +7,7 @@
 #include "fs/cluster/index/ClusterTable.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace ClusterFs {
@@ -37,8 +38,10 @@ private:
     void place(ClusterNo);
 
     ClusterTable &clusters_;
+    const Item *items() const { return pass_ ? &(*sorted_[pass_ - 1])[0] : items_.data(); }
+
     std::vector<Item> items_;
-    std::vector<Item> sorted_; ///< by the digits of the passes so far
+    std::unique_ptr<Table<Item>> sorted_[passes]; ///< by the digits of the passes up to each
     std::vector<size_t> starts_; ///< where the next item of each digit goes
     std::vector<size_t> counts_[passes];
     unsigned pass_ = 0;
