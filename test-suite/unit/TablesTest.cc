@@ -8,6 +8,7 @@
 #include "fs/cluster/staging/Staging.h"
 
 #include <algorithm>
+#include <fstream>
 #include <list>
 #include <random>
 #include <set>
@@ -29,6 +30,73 @@ TEST(ClusterTable, countsStates) {
             n += table[c].state == static_cast<ClusterState>(s);
         EXPECT_EQ(table.inState(static_cast<ClusterState>(s)), n);
     }
+}
+
+/// opening a store of millions of clusters must not take as long as going through them
+TEST(ClusterTable, takesNoMemoryUntilSomethingIsKnown) {
+    constexpr uint32_t count = 1 << 22;
+    const auto resident = [] {
+        uint64_t all = 0;
+        uint64_t pages = 0;
+        std::ifstream("/proc/self/statm") >> all >> pages;
+        return pages * 4096;
+    };
+    Changes changes(count);
+    const auto before = resident();
+    const ClusterTable table(count, changes);
+    EXPECT_LT(resident(), before + (uint64_t(count) * sizeof(ClusterEntry) / 16));
+    EXPECT_EQ(table.inState(ClusterState::unknown), count);
+    for (const ClusterNo n: {0U, count / 2, count - 1}) {
+        EXPECT_EQ(table[n].state, ClusterState::unknown);
+        EXPECT_EQ(table[n].first, noSlot);
+        EXPECT_EQ(table[n].nextPart, noCluster);
+        EXPECT_FALSE(table.linked(n));
+    }
+}
+
+namespace {
+
+/// the clusters that a checkpoint has to name
+std::vector<ClusterNo>
+collected(const Changes &changes)
+{
+    std::vector<ClusterNo> found;
+    for (ClusterNo from = 0;;) {
+        unsigned looks = 1000000;
+        const auto n = changes.next(from, looks);
+        if (n == noCluster)
+            return found;
+        found.push_back(n);
+    }
+}
+
+} // namespace
+
+TEST(Changes, namesWhatLiesFarApart) {
+    constexpr uint32_t count = 1000000;
+    Changes changes(count);
+    const std::vector<ClusterNo> first = {0, 63, 64, 32767, 32768, 500000, count - 1};
+    for (const auto n: first)
+        changes.cluster(n);
+    EXPECT_EQ(collected(changes), std::vector<ClusterNo>());
+    changes.begin();
+    EXPECT_EQ(collected(changes), first);
+    EXPECT_FALSE(changes.any());
+    changes.again(40000); // while a checkpoint is written
+    changes.cluster(500000);
+    EXPECT_EQ(collected(changes), first);
+    changes.failed();
+    changes.begin();
+    const std::vector<ClusterNo> all = {0, 63, 64, 32767, 32768, 40000, 500000, count - 1};
+    EXPECT_EQ(collected(changes), all);
+    changes.cluster(7);
+    changes.done();
+    EXPECT_EQ(collected(changes), std::vector<ClusterNo>());
+    changes.begin();
+    EXPECT_EQ(collected(changes), std::vector<ClusterNo>{7});
+    changes.done();
+    changes.begin();
+    EXPECT_EQ(collected(changes), std::vector<ClusterNo>());
 }
 
 TEST(ClusterTable, keepsAListInOrder) {

@@ -3,18 +3,41 @@
 
 #include "fs/cluster/index/Changes.h"
 
+#include <algorithm>
+#include <cstring>
+
 ClusterFs::Changes::Changes(const uint32_t clusters):
     count_(clusters),
-    now_((clusters + wordBits - 1) / wordBits),
-    before_((clusters + wordBits - 1) / wordBits)
+    bits_{Bits(clusters), Bits(clusters)}
 {
+}
+
+void
+ClusterFs::Changes::Bits::clear()
+{
+    for (size_t page = 0; page < pages_.size(); ++page) {
+        if (!pages_[page])
+            continue;
+        const auto at = page * pageWords;
+        memset(&words_[at], 0, std::min<size_t>(pageWords, words_.count() - at) * sizeof(uint64_t));
+        pages_[page] = 0;
+    }
+}
+
+void
+ClusterFs::Changes::Bits::add(const Bits &more)
+{
+    for (size_t i = 0; i < words_.count(); ++i) {
+        words_[i] |= more.words_[i];
+        pages_[i / pageWords] |= more.pages_[i / pageWords];
+    }
 }
 
 void
 ClusterFs::Changes::gone(const ClusterNo n, const uint32_t offset)
 {
     any_ = true;
-    if (get(now_, n))
+    if (now().get(n))
         return; // the cluster is named anew, without it
     if (gone_.size() < goneMost)
         gone_.push_back({n, offset});
@@ -26,7 +49,7 @@ void
 ClusterFs::Changes::updated(const HashedKey k, const ClusterNo n)
 {
     any_ = true;
-    if (get(now_, n))
+    if (now().get(n))
         return;
     if (updated_.size() < updatedMost)
         updated_.push_back(k);
@@ -44,10 +67,7 @@ ClusterFs::Changes::used(const HashedKey k)
 void
 ClusterFs::Changes::begin()
 {
-    for (size_t i = 0; i < now_.count(); ++i) {
-        before_[i] = now_[i];
-        now_[i] = 0;
-    }
+    now_ = 1 - now_; // nothing is noted there any more
     goneBefore_.swap(gone_);
     updatedBefore_.swap(updated_);
     usedBefore_.swap(used_);
@@ -58,8 +78,7 @@ ClusterFs::Changes::begin()
 void
 ClusterFs::Changes::done()
 {
-    for (size_t i = 0; i < before_.count(); ++i)
-        before_[i] = 0;
+    before().clear();
     goneBefore_.clear();
     updatedBefore_.clear();
     usedBefore_.clear();
@@ -69,8 +88,7 @@ ClusterFs::Changes::done()
 void
 ClusterFs::Changes::failed()
 {
-    for (size_t i = 0; i < before_.count(); ++i)
-        now_[i] |= before_[i];
+    now().add(before());
     all_ = all_ || collectsAll_;
     for (const auto &g: goneBefore_)
         gone(g.cluster, g.offset);
@@ -89,12 +107,16 @@ ClusterFs::Changes::next(ClusterNo &from, unsigned &looks) const
 {
     while (from < count_ && looks) {
         --looks;
-        const auto word = before_[from / wordBits] >> (from % wordBits);
+        if (!before().page(from)) {
+            from = (from / Bits::pageBits + 1) * Bits::pageBits;
+            continue;
+        }
+        const auto word = before().from(from);
         if (word) {
             from += static_cast<ClusterNo>(__builtin_ctzll(word));
             return from++;
         }
-        from = (from / wordBits + 1) * wordBits;
+        from = (from / Bits::wordBits + 1) * Bits::wordBits;
     }
     return noCluster;
 }

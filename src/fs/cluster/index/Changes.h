@@ -7,6 +7,7 @@
 #include "fs/cluster/base/HashedKey.h"
 #include "fs/cluster/base/Memory.h"
 
+#include <array>
 #include <vector>
 
 namespace ClusterFs {
@@ -22,11 +23,11 @@ public:
 
     /// the state of a cluster changed, or what was put into it
     void cluster(const ClusterNo n) {
-        set(now_, n);
+        now().set(n);
         any_ = true;
     }
     /// The next checkpoint has to name a cluster, though nothing happened that would be worth one.
-    void again(const ClusterNo n) { set(now_, n); }
+    void again(const ClusterNo n) { now().set(n); }
 
     /// an object of a cluster is there no more
     /// \param offset of its extent
@@ -55,7 +56,7 @@ public:
 
     /// whether a checkpoint has to name all clusters
     bool collectsAll() const { return collectsAll_; }
-    bool collects(const ClusterNo n) const { return get(before_, n); }
+    bool collects(const ClusterNo n) const { return before().get(n); }
     /// \param looks at the map, less by those made
     /// \returns the first cluster to be collected at or after one, or noCluster when there is none or no look left
     ClusterNo next(ClusterNo &from, unsigned &looks) const;
@@ -73,15 +74,43 @@ public:
     static constexpr size_t usedMost = 1000000; ///< more are not known to the next start
 
 private:
-    using Bits = Table<uint64_t>;
-    static constexpr uint32_t wordBits = 64;
+    /// A bit for each cluster. What a checkpoint costs must not depend on how many there are: pages of
+    /// the map that nothing was noted in are left out.
+    class Bits
+    {
+    public:
+        explicit Bits(const uint32_t clusters): words_((clusters + wordBits - 1) / wordBits), pages_(words_.count() / pageWords + 1) {}
 
-    static void set(Bits &bits, const ClusterNo n) { bits[n / wordBits] |= uint64_t(1) << (n % wordBits); }
-    static bool get(const Bits &bits, const ClusterNo n) { return bits[n / wordBits] >> (n % wordBits) & 1; }
+        void set(const ClusterNo n) {
+            words_[n / wordBits] |= uint64_t(1) << (n % wordBits);
+            pages_[n / wordBits / pageWords] = 1;
+        }
+        bool get(const ClusterNo n) const { return words_[n / wordBits] >> (n % wordBits) & 1; }
+        /// \returns the word with the bit of a cluster, from that bit on
+        uint64_t from(const ClusterNo n) const { return words_[n / wordBits] >> (n % wordBits); }
+        /// whether the page that has a cluster's bit has any
+        bool page(const ClusterNo n) const { return pages_[n / pageBits]; }
+
+        void clear();
+        void add(const Bits &);
+
+        static constexpr uint32_t wordBits = 64;
+        static constexpr uint32_t pageWords = 512;
+        static constexpr uint32_t pageBits = wordBits * pageWords; ///< clusters
+
+    private:
+        Table<uint64_t> words_;
+        std::vector<uint8_t> pages_;
+    };
+
+    Bits &now() { return bits_[now_]; }
+    const Bits &now() const { return bits_[now_]; }
+    Bits &before() { return bits_[1 - now_]; } ///< to be collected
+    const Bits &before() const { return bits_[1 - now_]; }
 
     const uint32_t count_;
-    Bits now_;
-    Bits before_; ///< to be collected
+    std::array<Bits, 2> bits_;
+    unsigned now_ = 0; ///< which of them takes what comes
     std::vector<Gone> gone_, goneBefore_;
     std::vector<HashedKey> updated_, updatedBefore_;
     std::vector<HashedKey> used_, usedBefore_;

@@ -10,12 +10,6 @@ ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount, Changes &chan
     entries_(clusterCount)
 {
     states_[static_cast<unsigned>(ClusterState::unknown)] = clusterCount;
-    for (uint32_t i = 0; i < clusterCount; ++i) {
-        auto &e = entries_[i];
-        e.first = noSlot;
-        e.previous = e.next = noCluster;
-        e.nextPart = noCluster;
-    }
 }
 
 void

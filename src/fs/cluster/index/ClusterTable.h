@@ -24,21 +24,36 @@ enum class ClusterState : uint8_t {
 };
 constexpr unsigned clusterStateCount = 9;
 
+/// The number of a cluster or of a slot, of which noCluster or noSlot is zero in memory: a table of
+/// millions of clusters needs no pages until something is known of them.
+class Link
+{
+public:
+    operator uint32_t() const { return ~inverse_; }
+    Link &operator =(const uint32_t number) {
+        inverse_ = ~number;
+        return *this;
+    }
+
+private:
+    uint32_t inverse_;
+};
+
 /// a cluster's line in the table
 struct ClusterEntry {
     static constexpr uint8_t unwritable = 255; ///< of errors: not to be used again
 
     uint64_t sequence; ///< of what it holds
     uint64_t total; ///< first part of an object: the object's stored bytes
-    SlotNo first; ///< packed: first record, linked by Record::sibling; part: the owner's slot
+    Link first; ///< a slot; packed: first record, linked by Record::sibling; part: the owner's slot
     uint32_t live; ///< records that are not dead
     uint32_t liveBytes; ///< extents of those
     uint32_t end; ///< bytes written
     uint32_t pins; ///< readers and requests that need the bytes to stay
     uint32_t heat; ///< write clock at the last use
-    uint32_t previous; ///< neighbour in the list of its state
-    uint32_t next;
-    ClusterNo nextPart; ///< the object's next part
+    Link previous; ///< neighbour in the list of its state
+    Link next;
+    Link nextPart; ///< the object's next part
     uint32_t headBytes; ///< first part of an object: payload in its extent
     uint32_t written; ///< seconds since 1970, low 32 bits
     ClusterState state;
