@@ -511,8 +511,9 @@ ClusterFs::Checkpointer::addUses()
     step_ = Step::turn;
     // the longer the log has become, the sooner its tail must follow
     const auto used = uint64_t(log_.used()) + written_;
-    const uint32_t share = 2 * used <= log_.blocks() ? 1 : 4 * used <= 3 * uint64_t(log_.blocks()) ? 2 : 4;
-    credit_ = written_ + share * (written_ + removalBlocks_ + 1);
+    const auto all = uint64_t(log_.blocks());
+    const uint32_t fifths = 4 * used <= 3 * all ? 4 : 8 * used <= 7 * all ? 10 : 20;
+    credit_ = written_ + fifths * (written_ + removalBlocks_ + 1) / 5;
     turnEnd_ = nextCluster_ = log_.cursor();
     turnDone_ = anew_ || brief_;
 }
