@@ -5,6 +5,7 @@
 
 #include "fs/cluster/layout/IndexBlock.h"
 #include "tools/bench/scale/Session.h"
+#include "tools/bench/scale/Table.h"
 #include "tools/bench/web/base/Json.h"
 
 #include <array>
@@ -235,8 +236,12 @@ crash(const MadeStore &store, const Plan &plan, Json &json)
     const auto start = session.start();
     tell(json, start, session.stats());
     need(session.stats().recovery.objects == told().objects, "after a stop there are " + std::to_string(session.stats().recovery.objects) + " objects, not " + std::to_string(told().objects));
-    Turns load;
-    session.store(told().next, plan.changes(), load);
+    Turns turns;
+    session.store(told().next, plan.changes(), turns);
+    const auto few = plan.changes() / 10; // of those that useIt() left
+    for (uint64_t i = 0; i < few; ++i)
+        session.remove((2 * i + 1) * (store.shape().objects / (2 * few)), turns);
+    session.writeDeletes(turns);
     told().objects = session.stats().objects;
 }
 
@@ -355,7 +360,11 @@ public:
         memory(usualBytes);
         memory(3000);
         shapes();
-        return "{" + machine() + ",\n\"measured\": [\n" + text_ + "\n]}\n";
+        printf("\nTurns: milliseconds of processor time (of the wall clock); how many took more than 2 ms.\n\n%s", tables(measured_).c_str());
+        std::string text;
+        for (const auto &m: measured_)
+            text += (text.empty() ? "" : ",\n") + m.json;
+        return "{" + machine() + ",\n\"measured\": [\n" + text + "\n]}\n";
     }
 
 private:
@@ -363,7 +372,7 @@ private:
 
     void add(const std::string &title, const char *const what, const std::function<void(Json &)> &work) {
         printf("%s: %s\n", title.c_str(), what);
-        text_ += (text_.empty() ? "" : ",\n") + inProcess((title + ": " + what).c_str(), work);
+        measured_.push_back({title, what, inProcess((title + ": " + what).c_str(), work)});
     }
 
     void disk(const uint64_t tb) {
@@ -394,10 +403,14 @@ private:
         return shape;
     }
 
+    static std::string fullDisk(const uint32_t bytes, const uint32_t clusterKb) {
+        return "full, objects of " + std::to_string(bytes) + " bytes, clusters of " + std::to_string(clusterKb / 1024) + " MB";
+    }
+
     void memory(const uint32_t bytes) {
         MadeStore store(filled(plan_.fewer, bytes, 1024), path());
         store.make();
-        add("a full disk, " + std::to_string(plan_.fewer) + " objects of " + std::to_string(bytes) + " bytes", "memory", [&](Json &json) {
+        add(fullDisk(bytes, 1024), "memory", [&](Json &json) {
             Session session(store);
             const auto start = session.start();
             tell(json, start, session.stats());
@@ -409,8 +422,7 @@ private:
         for (const bool large: {false, true}) {
             const uint32_t bytes = large ? 800 : usualBytes;
             const uint32_t clusterKb = large ? 16384 : 1024;
-            const auto title = std::string("a full disk, clusters of ") + (large ? "16" : "1") + " MB, " + std::to_string(plan_.fewer) +
-                               " objects of " + std::to_string(bytes) + " bytes";
+            const auto title = fullDisk(bytes, clusterKb);
             MadeStore moving(filled(plan_.fewer, bytes, clusterKb, plan_.copies), path());
             moving.make();
             add(title, "start with two copies of some", [&](Json &json) { contested(moving, json); });
@@ -420,7 +432,7 @@ private:
         }
         MadeStore store(filled(plan_.fewer / 20, 3000, 1024), path());
         store.make();
-        add("a full disk, " + std::to_string(plan_.fewer / 20) + " objects of 3000 bytes", "checkpoints while all is replaced",
+        add(fullDisk(3000, 1024), "checkpoints while all is replaced",
             [&](Json &json) { turnOver(store, plan_, json); });
         unlink(path().c_str());
     }
@@ -447,7 +459,7 @@ private:
     }
 
     const Plan plan_;
-    std::string text_;
+    std::vector<Measured> measured_;
 };
 
 } // namespace

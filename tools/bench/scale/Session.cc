@@ -245,6 +245,13 @@ Session::settle(Turns &turns)
         poll(turns, 1);
 }
 
+void
+Session::writeDeletes(Turns &turns)
+{
+    while (engine_.stats().deletesPending)
+        poll(turns, 10);
+}
+
 uint64_t
 Session::idle(const unsigned seconds, Turns &turns)
 {

@@ -40,6 +40,8 @@ public:
     /// Forgets objects, or gives them new times.
     void remove(uint64_t number, Turns &);
     void update(uint64_t number, Turns &);
+    /// waits until all deletes are in the journal
+    void writeDeletes(Turns &);
 
     /// what a checkpoint came to
     struct Checkpoint {

@@ -4,6 +4,7 @@
 #include "tools/bench/scale/Measures.h"
 #include "tools/bench/web/base/Options.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -32,6 +33,7 @@ measure(Plan plan, const uint64_t terabytes, const bool quick, const std::string
         plan.pieces = 3;
     }
     plan.fewer = quick ? plan.objects : plan.objects / 10;
+    plan.copies = std::min(plan.copies, plan.fewer / 2);
     const auto text = measureAll(plan);
     if (!out.empty() && !(std::ofstream(out) << text))
         return fail(out + ": it can't be written");
