@@ -31,8 +31,8 @@ def clusterfs_page(t):
 
 @case(only="clusterfs", needs=("curl",))
 def by_curl_and_squidclient(t):
-    """The page as operations.md has people ask for it. Both must say localhost: to an address, Squid 6 answers that it
-    is another host's page. squidclient ended with Squid 6."""
+    """The page as operations.md has people ask for it. squidclient, which ended with Squid 6, asks as of a proxy: Squid
+    takes localhost and its own name for itself, and no address."""
     squid = t.running()
     tools = [("curl", "-s", f"http://localhost:{squid.port}/squid-internal-mgr/clusterfs")]
     client = pathlib.Path(t.prefix) / "bin" / "squidclient"
