@@ -38,6 +38,8 @@ MUTANTS = (
            "checkExtent(extent, Catalog::ExtentBytes(w.payload), header, shared_.uuid, c, w.offset) != Status::ok", "false"),
     Mutant("carried-under-another-key", "replacement/Carrier.cc", "    if (catalog.index.find(header.key) != w.slot ||\n            ", "    if (",
            tests="WritingTest.carrier*"),
+    Mutant("older-large-copies-lose-their-parts", "recovery/Findings.cc", "        if (partsAreHere(o))\n            link(o); // it may have to come back\n", "",
+           tests="FindingsTest.aLargeCopy*"),
     Mutant("placed-though-deleted", "writing/Packer.cc",
            "        if (!item.offset || o.id != item.id || o.state != StageState::packing)\n            continue; // deleted while it was being written, or before\n", ""),
     Mutant("packed-though-deleted-before", "writing/Packer.cc",

@@ -109,6 +109,34 @@ TEST_F(FindingsTest, copiesKeepTheirParts) {
     EXPECT_EQ(p.catalog.liveBytes(), 200U + full);
 }
 
+/// its directory names them, although they were announced since the checkpoint, like all that was written since
+TEST_F(FindingsTest, aLargeCopyComesBackWithItsParts) {
+    for (const bool newerIsLarge: {false, true}) {
+        const uint64_t n = newerIsLarge ? 2 : 1;
+        const ClusterNo c = newerIsLarge ? 30 : 20;
+        for (ClusterNo part = c; part < c + 3; ++part)
+            announce(part, 80);
+        foundPart(c, 90, full);
+        foundPart(c + 1, 91, 500);
+        foundPart(c + 2, 92, 700);
+        found(n, c + 3, 100, false, 200, {{c, full, 90}, {c + 1, 500, 91}});
+        if (newerIsLarge)
+            found(n, c + 4, 101, false, 200, {{c + 2, 700, 92}});
+        else
+            found(n, c + 4, 101, false, 200);
+    }
+    f.joinParts();
+    for (unsigned asked = 0; contested() != noCluster && asked < 9; ++asked)
+        unreadable();
+    finish();
+    EXPECT_EQ(where(1), 23U);
+    EXPECT_EQ(where(2), 33U);
+    EXPECT_EQ(p.catalog.clusters[20].nextPart, 21U);
+    EXPECT_EQ(p.catalog.clusters[32].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.liveBytes(), 2 * (200U + full + 500U));
+    EXPECT_EQ(stats.objectsLost, 0U);
+}
+
 TEST_F(FindingsTest, whatIsDeletedMeanwhileIsNotContested) {
     found(1, 10, 100);
     found(1, 11, 101);

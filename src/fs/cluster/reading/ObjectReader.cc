@@ -372,9 +372,9 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     const auto &r = catalog.index[slot];
     if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.cluster))
         return;
-    catalog.erase(slot);
     if (shared_.onUnreadable)
-        shared_.onUnreadable(key_);
+        shared_.onUnreadable(key_); // in front of the cluster's release, if this is its last: that may be all that gets to the device
+    catalog.erase(slot);
 }
 
 void

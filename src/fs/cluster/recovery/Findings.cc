@@ -196,7 +196,7 @@ ClusterFs::Findings::log(const Logged &logged)
                   front == fronts_.end() ? frontOf(r) : front->second);
         return;
     }
-    const bool whole = !r.parted() || (r.size < catalog.clusters.count() && chainIsWhole(r.size));
+    const bool whole = !r.parted() || (r.size < catalog.clusters.count() && chainIsWhole(r.size, frontOf(r)));
     if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters[r.size].headBytes : r.size))
         --stats_.dropped;
     else
@@ -224,15 +224,16 @@ ClusterFs::Findings::reject(const Record &r)
     shared_.catalog.changes.gone(r.cluster, r.offset());
 }
 
-/// whether a chain of parts that the log named still is what it was
+/// Whether a chain of parts still is what it was: one that the log named, when none of its clusters was announced since,
+/// or one that link() has made.
 bool
-ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
+ClusterFs::Findings::chainIsWhole(const ClusterNo first, const Front &front) const
 {
     const auto &clusters = shared_.catalog.clusters;
     uint32_t length = 0;
     uint64_t bytes = 0;
     for (auto c = first; c != noCluster; c = clusters[c].nextPart) {
-        if (c >= clusters.count() || fates_.count(c) || ++length > clusters.count())
+        if (c >= clusters.count() || (fates_.count(c) && !linked_.count(first)) || ++length > clusters.count())
             return false;
         const auto &part = clusters[c];
         if (part.state != ClusterState::part || part.first != noSlot || part.end < partPayloadAt)
@@ -243,7 +244,7 @@ ClusterFs::Findings::chainIsWhole(const ClusterNo first) const
         bytes += part.end - partPayloadAt;
     }
     // else a reader would give fewer or more bytes than the object has
-    return length > 0 && clusters[first].headBytes + bytes == clusters[first].total;
+    return length > 0 && front.headBytes + bytes == front.total;
 }
 
 /// \returns whether a version of that sequence number may enter; ends older ones
@@ -384,6 +385,15 @@ ClusterFs::Findings::wasGivenUp(const LargeObject &o) const
     });
 }
 
+/// notes which part follows which, as a directory has it
+void
+ClusterFs::Findings::link(const LargeObject &o)
+{
+    for (size_t i = 0; i < o.parts.size(); ++i)
+        shared_.catalog.clusters[o.parts[i].cluster].nextPart = i + 1 < o.parts.size() ? o.parts[i + 1].cluster : noCluster;
+    linked_.insert(o.parts.front().cluster);
+}
+
 void
 ClusterFs::Findings::join(const LargeObject &o)
 {
@@ -392,15 +402,19 @@ ClusterFs::Findings::join(const LargeObject &o)
     const auto hashed = catalog.index.hashOf(o.entry.key);
     const auto r = recordOf(hashed, o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
     const Front front{o.entry.info.size, o.entry.size};
-    if (home.state != ClusterState::packed || !supersede(o.entry.key, home.sequence, r, front))
+    if (home.state != ClusterState::packed)
         return;
+    if (!supersede(o.entry.key, home.sequence, r, front)) {
+        if (partsAreHere(o))
+            link(o); // it may have to come back
+        return;
+    }
     if (!partsAreHere(o)) {
         ++stats_.dropped;
         stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan finds what was forgotten long ago, too
         return;
     }
-    for (size_t i = 0; i < o.parts.size(); ++i)
-        catalog.clusters[o.parts[i].cluster].nextPart = i + 1 < o.parts.size() ? o.parts[i + 1].cluster : noCluster;
+    link(o);
     auto &first = catalog.clusters[r.size];
     fronts_.emplace(r.size, frontOf(r)); // what the checkpoint has is older
     first.total = front.total;
@@ -581,7 +595,7 @@ ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
     ++stats_.objectsLost;
     if (c.state != ClusterState::packed || c.sequence != copy.sequence)
         return;
-    if (r.parted() && r.size != parts && !chainIsWhole(r.size)) {
+    if (r.parted() && r.size != parts && !chainIsWhole(r.size, copy.front)) {
         reject(r);
         return;
     }
@@ -643,6 +657,7 @@ ClusterFs::Findings::finish(const GoOn &goOn)
             return false;
     }
     fronts_.clear();
+    linked_.clear();
     older_.clear();
     checking_.clear();
     return true;

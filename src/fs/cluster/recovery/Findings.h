@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace ClusterFs {
@@ -140,7 +141,8 @@ private:
     bool sortOut(const GoOn &);
     void dismiss(const OlderCopy &);
     void revert(SlotNo, const OlderCopy &);
-    bool chainIsWhole(ClusterNo first) const;
+    bool chainIsWhole(ClusterNo first, const Front &) const;
+    void link(const LargeObject &);
     bool partsAreHere(const LargeObject &) const;
     bool wasGivenUp(const LargeObject &) const;
     void join(const LargeObject &);
@@ -166,6 +168,7 @@ private:
     size_t nextEntry_ = 0; ///< of the directory that is being taken
     size_t nextPart_ = 0; ///< the same
     std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
+    std::unordered_set<ClusterNo> linked_; ///< first parts whose chains directories named; bounded like large_
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
     std::deque<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
     Table<uint32_t> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
