@@ -15,7 +15,7 @@ constexpr double journalShare = 0.5; ///< of the journal that may be used before
 constexpr uint64_t retryMicros = 10000000; ///< between tries when they fail
 constexpr uint64_t turnMicros = 500; ///< how long poll() may keep requests waiting
 constexpr uint32_t blocksInPiece = 64;
-constexpr unsigned looksAtOnce = 1024; ///< clusters, or objects, in a step
+constexpr unsigned looksAtOnce = 256; ///< clusters, objects and staging slots in a step
 constexpr uint32_t logShare = 3; ///< the log is to hold that many times what there is to say
 } // namespace
 } // namespace ClusterFs
@@ -49,6 +49,16 @@ ClusterFs::Checkpointer::poll()
     do {
         next();
     } while (!busy_ && step_ != Step::idle && shared_.clock.micros() < until);
+}
+
+/// \returns whether this step may look at one thing more
+bool
+ClusterFs::Checkpointer::look()
+{
+    if (!looks_)
+        return false;
+    --looks_;
+    return true;
 }
 
 /// \returns whether one has begun
@@ -98,7 +108,9 @@ ClusterFs::Checkpointer::begin()
     askForRoom();
     log_.begin(shared_.logClusters, anew_);
     removals_.clear();
-    removalBlocks_ = room_ = filled_ = written_ = removalNumber_ = 0;
+    removalBlocks_ = 1;
+    removalBytes_ = 0;
+    room_ = filled_ = written_ = removalNumber_ = 0;
     part_ = IndexBlock::Part::removals;
     open_ = false;
     nextCluster_ = 0;
@@ -113,6 +125,7 @@ ClusterFs::Checkpointer::begin()
 void
 ClusterFs::Checkpointer::next()
 {
+    looks_ = looksAtOnce;
     switch (step_) {
     case Step::idle:
         return;
@@ -244,6 +257,11 @@ ClusterFs::Checkpointer::addRemoval(const IndexRemoval &removal)
 {
     if (removals_.size() < removalsMost) {
         removals_.push_back(removal);
+        if (removalBytes_ + removal.encodedBytes() > IndexBlock::capacity()) {
+            ++removalBlocks_;
+            removalBytes_ = 0;
+        }
+        removalBytes_ += removal.encodedBytes();
         return;
     }
     // it would hardly be more to write everything, and then nothing older counts
@@ -259,12 +277,11 @@ void
 ClusterFs::Checkpointer::addChangedClusters()
 {
     auto &catalog = shared_.catalog;
-    unsigned looks = looksAtOnce;
-    while (looks) {
+    while (looks_) {
         ClusterNo n = noCluster;
         if (!anew_)
-            n = catalog.changes.next(nextCluster_, looks);
-        else if (--looks, nextCluster_ < catalog.clusters.count())
+            n = catalog.changes.next(nextCluster_, looks_);
+        else if (look() && nextCluster_ < catalog.clusters.count())
             n = nextCluster_++;
         if (n == noCluster)
             break;
@@ -291,7 +308,7 @@ ClusterFs::Checkpointer::addGoneObjects()
 {
     const auto &changes = shared_.catalog.changes;
     const auto &gone = changes.collectedGone();
-    for (unsigned looks = looksAtOnce; looks && !anew_ && nextItem_ < gone.size(); --looks, ++nextItem_) {
+    for (; !anew_ && nextItem_ < gone.size() && look(); ++nextItem_) {
         const auto &g = gone[nextItem_];
         if (changes.collects(g.cluster))
             continue; // what it holds is named anew
@@ -305,15 +322,6 @@ ClusterFs::Checkpointer::addGoneObjects()
     }
     if (!anew_ && nextItem_ < gone.size())
         return;
-    removalBlocks_ = 1;
-    size_t bytes = 0;
-    for (const auto &removal: removals_) {
-        if (bytes + removal.encodedBytes() > IndexBlock::capacity()) {
-            ++removalBlocks_;
-            bytes = 0;
-        }
-        bytes += removal.encodedBytes();
-    }
     nextItem_ = 0;
     step_ = Step::removals;
 }
@@ -321,7 +329,7 @@ ClusterFs::Checkpointer::addGoneObjects()
 void
 ClusterFs::Checkpointer::addRemovals(const bool again)
 {
-    for (unsigned looks = looksAtOnce; looks && nextItem_ < removals_.size(); --looks) {
+    while (nextItem_ < removals_.size() && look()) {
         if (!makeRoom(removals_[nextItem_].encodedBytes()))
             return;
         block_.removals.push_back(removals_[nextItem_]);
@@ -402,9 +410,8 @@ ClusterFs::Checkpointer::continueSection()
         section_ = noCluster; // forgotten meanwhile: the journal says so
         return true;
     }
-    unsigned looks = looksAtOnce;
     for (; !sectionCarried_ && sectionSlot_ != noSlot; sectionSlot_ = catalog.index[sectionSlot_].sibling) {
-        if (!looks--)
+        if (!look())
             return false;
         const auto &r = catalog.index[sectionSlot_];
         if (r.cluster != section_) {
@@ -420,6 +427,8 @@ ClusterFs::Checkpointer::continueSection()
     }
     const auto &staging = catalog.staging;
     for (; c.carried && sectionSlot_ < staging.slotsTouched(); ++sectionSlot_) {
+        if (!look())
+            return false;
         const auto &staged = staging[sectionSlot_];
         if (staged.state == StageState::free || staged.origin != section_ || staged.record == noSlot)
             continue;
@@ -436,14 +445,14 @@ void
 ClusterFs::Checkpointer::addSections()
 {
     auto &catalog = shared_.catalog;
-    for (unsigned looks = looksAtOnce; looks;) {
+    while (looks_) {
         if (section_ != noCluster && !continueSection())
             return;
         const auto at = nextCluster_;
         ClusterNo n = noCluster;
         if (!anew_)
-            n = catalog.changes.next(nextCluster_, looks);
-        else if (--looks, nextCluster_ < catalog.clusters.count())
+            n = catalog.changes.next(nextCluster_, looks_);
+        else if (look() && nextCluster_ < catalog.clusters.count())
             n = nextCluster_++;
         if (n == noCluster)
             break;
@@ -464,7 +473,7 @@ ClusterFs::Checkpointer::addUpdates()
 {
     const auto &catalog = shared_.catalog;
     const auto &updates = catalog.changes.collectedUpdates();
-    for (unsigned looks = looksAtOnce; looks && !anew_ && nextItem_ < updates.size(); --looks, ++nextItem_) {
+    for (; !anew_ && nextItem_ < updates.size() && look(); ++nextItem_) {
         const auto slot = catalog.index.find(updates[nextItem_]);
         if (slot == noSlot || catalog.index[slot].staged())
             continue;
@@ -494,7 +503,7 @@ ClusterFs::Checkpointer::addUses()
 {
     const auto &catalog = shared_.catalog;
     const auto &uses = catalog.changes.collectedUses();
-    for (unsigned looks = looksAtOnce; looks && !anew_ && nextItem_ < uses.size(); --looks, ++nextItem_) {
+    for (; !anew_ && nextItem_ < uses.size() && look(); ++nextItem_) {
         const auto slot = catalog.index.find(uses[nextItem_]);
         if (slot == noSlot || catalog.index[slot].staged())
             continue;
@@ -525,13 +534,13 @@ ClusterFs::Checkpointer::addTurn()
 {
     const auto &catalog = shared_.catalog;
     const auto count = catalog.clusters.count();
-    bool over = false;
-    for (unsigned looks = looksAtOnce; looks; --looks) {
+    for (;;) {
         if (section_ != noCluster && !continueSection())
             return;
-        over = turnDone_ || written_ >= credit_;
-        if (over)
+        if (turnDone_ || written_ >= credit_)
             break;
+        if (!look())
+            return;
         if (!catalog.changes.collects(nextCluster_) && !openSection(nextCluster_))
             return;
         if (++nextCluster_ == count) {
@@ -540,8 +549,6 @@ ClusterFs::Checkpointer::addTurn()
         }
         turnDone_ = nextCluster_ == turnEnd_;
     }
-    if (!over)
-        return;
     if (anew_)
         log_.nextTurn();
     else

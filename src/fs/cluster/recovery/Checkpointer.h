@@ -66,6 +66,7 @@ private:
         groups, flush, superblock, flushSuperblock, finish
     };
 
+    bool look();
     bool due();
     void askForRoom();
     void begin();
@@ -116,7 +117,8 @@ private:
     bool anew_ = false; ///< names all there is
 
     std::vector<IndexRemoval> removals_; ///< of the running checkpoint; removalsMost at most
-    uint32_t removalBlocks_ = 0;
+    uint32_t removalBlocks_ = 1; ///< that they take
+    size_t removalBytes_ = 0; ///< in the last of these
 
     /* the piece that is being filled: blocks beside each other on the device */
     uint32_t room_ = 0; ///< blocks that go there
@@ -129,6 +131,7 @@ private:
     size_t blockBytes_ = 0; ///< of its records
 
     /* how far the steps are */
+    unsigned looks_ = 0; ///< that the present one may still take
     ClusterNo nextCluster_ = 0;
     size_t nextItem_ = 0; ///< of what is noted in a list
     ClusterNo section_ = noCluster; ///< being written
