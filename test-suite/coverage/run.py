@@ -15,7 +15,7 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = "src/fs/cluster/"
-LEFT_OUT = shutil.ignore_patterns(".git", "build", "*.o", "*.a", "*.log", "*.trs", "__pycache__")
+LEFT_OUT = shutil.ignore_patterns(".git", "*.o", "*.a", "*.log", "*.trs", "__pycache__")
 PROGRAMS = ("unit-tests", "simulate", "clusterfs", "clusterfs-fill")
 EXCEPTIONS = pathlib.Path(__file__).with_name("exceptions")
 LEAST = pathlib.Path(__file__).with_name("least")
@@ -152,7 +152,7 @@ def main():
         sys.exit("gcovr is not installed (Debian package gcovr)")
     with tempfile.TemporaryDirectory(prefix="coverage-") as folder:
         tree = pathlib.Path(folder) / "tree"
-        shutil.copytree(TOP, tree, symlinks=True, ignore=LEFT_OUT)
+        shutil.copytree(TOP, tree, symlinks=True, ignore=lambda at, names: LEFT_OUT(at, names) | ({"build"} if at == str(TOP) else set()))
         for name in PROGRAMS:
             (tree / name).unlink(missing_ok=True)
         try:
