@@ -237,3 +237,51 @@ TEST_F(FindingsTest, manyCopiesAreSortedOutOnce) {
     for (uint64_t n = 0; n < objects; ++n)
         ASSERT_EQ(where(n), n % 32) << n;
 }
+
+namespace {
+
+class LargeFindings : public FindingsTest
+{
+protected:
+    LargeFindings(): FindingsTest(Large()) {}
+    static Config Large() {
+        auto config = smallConfig();
+        config.clusterKb = 4096;
+        config.stagingMb = config.readCacheMb = 16;
+        return config;
+    }
+};
+
+} // namespace
+
+/// reads of many megabytes, sixteen at once, would take memory and time
+TEST_F(LargeFindings, copiesInLargeClustersAreReadAMegabyteAtATime) {
+    constexpr uint64_t count = 40;
+    Directory d;
+    d.header.number = 11;
+    d.header.sequence = 101;
+    d.header.end = 4 << 20;
+    for (uint64_t n = 0; n < count; ++n) {
+        DirectoryEntry e;
+        e.key = keyOf(n);
+        e.offset = static_cast<uint32_t>(4096 + 104448 * (n * 7 % count));
+        e.size = 200;
+        e.info.size = 200;
+        d.entries.push_back(e);
+    }
+    take(11, d);
+    table(3, ClusterState::packed, 50);
+    for (uint64_t n = 0; n < count; ++n)
+        add(objectRecord(n, 3, 200, static_cast<uint32_t>(4096 + 256 * n)));
+    unsigned asked = 0;
+    for (; contested() != noCluster && asked < count; ++asked) {
+        EXPECT_EQ(asked_.cluster, 11U);
+        EXPECT_LT(asked_.to - asked_.from, Findings::stretch + 512);
+        unreadable();
+    }
+    EXPECT_EQ(asked, 4U);
+    finish();
+    for (uint64_t n = 0; n < count; ++n)
+        EXPECT_EQ(where(n), 3U) << n;
+    EXPECT_EQ(stats.objectsLost, 0U);
+}

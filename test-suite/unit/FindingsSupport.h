@@ -13,6 +13,7 @@ class FindingsTest : public ::testing::Test
 {
 protected:
     FindingsTest() { p.catalog.holdEmpty = true; }
+    explicit FindingsTest(const Config &config): device(256 * MB, config) { p.catalog.holdEmpty = true; }
 
     static bool Never() { return false; } ///< whether to go on: the shortest slices
 

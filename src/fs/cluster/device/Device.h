@@ -84,6 +84,7 @@ public:
     /// whether whoever submits a request goes on while the device works on it
     virtual bool asynchronous() const { return true; }
 
+    const Clock &clock() const { return clock_; }
     uint64_t size() const { return size_; } ///< bytes
     uint32_t alignment() const { return alignment_; } ///< of offsets and sizes, bytes
     static constexpr uint32_t bufferAlignment() { return 4096; } ///< of memory, bytes

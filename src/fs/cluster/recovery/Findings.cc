@@ -472,6 +472,13 @@ ClusterFs::Findings::newerThan(const OlderCopy &copy) const
     return catalog.clusters[catalog.index[slot].cluster].sequence > copy.sequence ? slot : noSlot;
 }
 
+/// whether an object begins in the same stretch of its cluster as those that are to be read already
+bool
+ClusterFs::Findings::isNear(const SlotNo slot) const
+{
+    return stayed_.empty() || shared_.catalog.index[slot].offset() / stretch == span_.from / stretch;
+}
+
 /// moves copies to the clusters where their newer ones are by now
 bool
 ClusterFs::Findings::sortOut(const GoOn &goOn)
@@ -484,7 +491,7 @@ ClusterFs::Findings::sortOut(const GoOn &goOn)
         const auto c = slot == noSlot ? noCluster : shared_.catalog.index[slot].cluster;
         if (slot == noSlot) {
             dismiss(copy); // deleted or stored again meanwhile
-        } else if (c != sorted_) {
+        } else if (c != sorted_ || !isNear(slot)) {
             older_[c].push_back(copy);
         } else {
             stayed_.push_back(copy);

@@ -65,6 +65,8 @@ public:
     /// large objects whose parts may have come after their heads
     void joinParts();
 
+    static constexpr uint32_t stretch = 1 << 20; ///< bytes of a large cluster of which the copies are read together
+
     /// bytes of a cluster with newer copies that must be checked
     struct Contested {
         ClusterNo cluster = noCluster;
@@ -138,6 +140,7 @@ private:
     Front frontOf(const Record &) const;
     SlotNo newerThan(const OlderCopy &) const;
     bool isWhole(SlotNo, const char *bytes, const Contested &) const;
+    bool isNear(SlotNo) const;
     bool sortOut(const GoOn &);
     void dismiss(const OlderCopy &);
     void revert(SlotNo, const OlderCopy &);

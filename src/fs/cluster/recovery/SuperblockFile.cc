@@ -5,6 +5,7 @@
 
 #include "fs/cluster/base/Memory.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace ClusterFs {
@@ -32,13 +33,16 @@ ClusterFs::doAndWait(Device &device, const IoOp op, const uint64_t offset, const
         answer->status = s;
     };
     device.submit(std::move(io));
-    for (unsigned waited = 0; waited <= maxMilliseconds; waited += stepMilliseconds) {
+    const auto deadline = device.clock().micros() + uint64_t(maxMilliseconds) * 1000;
+    for (;;) {
         device.poll();
         if (answer->here)
             return answer->status;
-        device.wait(stepMilliseconds);
+        const auto now = device.clock().micros();
+        if (now >= deadline)
+            return Status::ioError;
+        device.wait(static_cast<unsigned>(std::min<uint64_t>(stepMilliseconds, (deadline - now + 999) / 1000)));
     }
-    return Status::ioError;
 }
 
 bool
