@@ -93,7 +93,7 @@ MUTANTS = (
     Mutant("whole-objects-go-with-damaged-ones", "replacement/Evictor.cc", "    if (!fits(c) || (hasRoomFor(entry.liveBytes) && !carrier_.full()))\n        evict(c);\n", "    finish(c);\n",
            tests="EngineError.aClusterThatIsPutOutOfUse*"),
     # what a start reads, and what it says
-    Mutant("older-copies-are-read-whole", "recovery/Findings.cc", "            what.from = std::min(what.from, from);\n", "            what.from = 0 * from;\n", tests="FindingsTest.*"),
+    Mutant("older-copies-are-read-whole", "recovery/Findings.cc", "            span_.from = std::min(span_.from, from);\n", "            span_.from = 0 * from;\n", tests="FindingsTest.*"),
     Mutant("a-start-ends-in-one-turn", "recovery/Findings.cc", "        if (nextToFinish_ < catalog.clusters.count() && !goOn())\n            return false;\n", "", tests="UseOrder.*"),
     Mutant("use-by-a-clock-that-goes-round", "recovery/Findings.cc", "shared_.sequence - c.sequence : shared_.sequence - c.heat));", "~c.sequence : ~c.heat));", tests="FindingsTest.*"),
     Mutant("torn-clusters-uncounted", "recovery/Recovery.cc", "    stats_.clustersTorn += !isWhole && isBegun;\n", "    (void)isBegun;\n", tests="EngineLoss.*"),
