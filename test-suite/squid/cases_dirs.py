@@ -163,6 +163,8 @@ def beside_rock_with_shared_memory(t):
     """With a shared memory cache, Squid's core tells only that of new headers where it has the object; what the disk has
     is older then, and is dropped. Those that were not revalidated stay, and none comes back that was deleted or has old
     headers."""
+    if "Version 6." in t.squid().command("-v").stdout:
+        raise Skip("Squid 6 with workers may abort when it ends: ~Controller() frees entries that ask for Store::Root()")
     squid, ours, theirs = beside_disker(t, "memory_cache_shared on", mem_object_kb=30)
     for _ in range(2):
         for url in ours:
