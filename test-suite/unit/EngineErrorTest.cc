@@ -415,17 +415,28 @@ TEST(EngineError, anObjectWithoutBytesIsCheckedLikeAnyOther) {
     EXPECT_FALSE(t.remembers(keyOf(1)));
 }
 
-/// as after a power cut that tore it: what is whole in a cluster is no less wanted than before
-TEST(EngineError, aClusterThatIsPutOutOfUseLosesOnlyWhatIsDamaged) {
-    constexpr uint64_t count = 28; // nearly a cluster full
-    constexpr uint64_t damaged = 4;
-    TestStore t(16 * MB);
+namespace {
+
+/// a cluster with so many objects, which are not in memory
+void
+packOne(TestStore &t, const uint64_t count)
+{
     ASSERT_NO_FATAL_FAILURE(t.start());
     for (uint64_t n = 0; n < count; ++n)
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 2000)), Status::ok);
     ASSERT_TRUE(t.pack());
     ASSERT_EQ(t.engine->stats().counters.packs, 1U);
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+}
+
+} // namespace
+
+/// as after a power cut that tore it: what is whole in a cluster is no less wanted than before
+TEST(EngineError, aClusterThatIsPutOutOfUseLosesOnlyWhatIsDamaged) {
+    constexpr uint64_t count = 28; // nearly a cluster full
+    constexpr uint64_t damaged = 4;
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(packOne(t, count));
     const auto free = t.engine->stats().clustersFree;
     for (uint64_t n = 0; n < damaged; ++n) {
         const auto bytes = bytesOf(n, 2000);
@@ -458,11 +469,7 @@ TEST(EngineError, aClusterThatIsPutOutOfUseIsReadObjectByObjectIfNeedBe) {
     constexpr uint64_t count = 28;
     constexpr uint64_t damaged = 3;
     TestStore t(16 * MB);
-    ASSERT_NO_FATAL_FAILURE(t.start());
-    for (uint64_t n = 0; n < count; ++n)
-        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 2000)), Status::ok);
-    ASSERT_TRUE(t.pack());
-    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    ASSERT_NO_FATAL_FAILURE(packOne(t, count));
     for (uint64_t n = 0; n < damaged; ++n) {
         t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error);
         EXPECT_FALSE(t.has(keyOf(n), bytesOf(n, 2000)));
@@ -484,11 +491,7 @@ TEST(EngineError, aClusterThatIsPutOutOfUseIsReadObjectByObjectIfNeedBe) {
 TEST(EngineError, aClusterThatIsBadAllOverIsGivenUp) {
     constexpr uint64_t count = 28;
     TestStore t(16 * MB);
-    ASSERT_NO_FATAL_FAILURE(t.start());
-    for (uint64_t n = 0; n < count; ++n)
-        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 2000)), Status::ok);
-    ASSERT_TRUE(t.pack());
-    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    ASSERT_NO_FATAL_FAILURE(packOne(t, count));
     t.faulty->script(IoOp::read, t.faulty->requests(IoOp::read) + 1, Fault::error, true);
     for (uint64_t n = 0; n < 3; ++n)
         EXPECT_FALSE(t.has(keyOf(n), bytesOf(n, 2000)));

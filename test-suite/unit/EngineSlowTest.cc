@@ -42,6 +42,20 @@ slowConfig(const uint32_t stagingMb)
     return c;
 }
 
+/// begins as many objects as there is room for
+void
+beginMost(TestStore &t, std::vector<Slow> &slow)
+{
+    for (uint64_t n = 0;; ++n) {
+        auto s = begin(t, n, 16000);
+        if (!s.writer)
+            break;
+        ASSERT_TRUE(s.send(10000));
+        slow.push_back(std::move(s));
+    }
+    ASSERT_GT(slow.size(), 100U);
+}
+
 } // namespace
 
 /// a part takes the memory of what has come of it
@@ -154,14 +168,7 @@ TEST(EngineSlow, whatStandsStillGivesWay) {
     TestStore t(64 * MB, slowConfig(2));
     ASSERT_NO_FATAL_FAILURE(t.start());
     std::vector<Slow> slow;
-    for (uint64_t n = 0;; ++n) {
-        auto s = begin(t, n, 16000);
-        if (!s.writer)
-            break;
-        ASSERT_TRUE(s.send(10000));
-        slow.push_back(std::move(s));
-    }
-    ASSERT_GT(slow.size(), 100U);
+    ASSERT_NO_FATAL_FAILURE(beginMost(t, slow));
     const auto reader = t.engine->read(*slow[0].writer);
     ASSERT_NE(reader, nullptr);
     t.pass(2.5);
@@ -189,14 +196,7 @@ TEST(EngineSlow, whatDripsGivesWay) {
     TestStore t(64 * MB, slowConfig(2));
     ASSERT_NO_FATAL_FAILURE(t.start());
     std::vector<Slow> slow;
-    for (uint64_t n = 0;; ++n) {
-        auto s = begin(t, n, 16000);
-        if (!s.writer)
-            break;
-        ASSERT_TRUE(s.send(10000));
-        slow.push_back(std::move(s));
-    }
-    ASSERT_GT(slow.size(), 100U);
+    ASSERT_NO_FATAL_FAILURE(beginMost(t, slow));
     const auto reader = t.engine->read(*slow[0].writer);
     ASSERT_NE(reader, nullptr);
     const auto drip = [&](const unsigned seconds) {

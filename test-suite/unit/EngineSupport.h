@@ -89,6 +89,18 @@ smallConfig()
     return c;
 }
 
+/// clusters that hold thousands of small objects
+inline Config
+largeClusters()
+{
+    auto c = smallConfig();
+    c.clusterKb = 4096;
+    c.stagingMb = 16;
+    c.readCacheMb = 16;
+    c.localityMb = 0;
+    return c;
+}
+
 constexpr uint64_t MB = 1 << 20;
 
 /// A device in memory that can fail and lose power, and an engine on it.

@@ -15,17 +15,6 @@ constexpr ClusterNo large = 5; ///< cluster with many objects
 constexpr uint32_t payload = 100;
 constexpr unsigned turnMost = 1024; ///< records in one turn
 
-Config
-largeClusters()
-{
-    auto config = smallConfig();
-    config.clusterKb = 4096;
-    config.stagingMb = 16;
-    config.readCacheMb = 16;
-    config.localityMb = 0;
-    return config;
-}
-
 class EvictionTurns : public ::testing::Test
 {
 protected:

@@ -243,13 +243,7 @@ namespace {
 class LargeFindings : public FindingsTest
 {
 protected:
-    LargeFindings(): FindingsTest(Large()) {}
-    static Config Large() {
-        auto config = smallConfig();
-        config.clusterKb = 4096;
-        config.stagingMb = config.readCacheMb = 16;
-        return config;
-    }
+    LargeFindings(): FindingsTest(largeClusters()) {}
 };
 
 } // namespace

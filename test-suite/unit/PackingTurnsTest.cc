@@ -13,17 +13,6 @@ namespace {
 constexpr uint32_t payload = 100;
 constexpr unsigned turnMost = 1024; ///< objects in one turn
 
-Config
-largeClusters()
-{
-    auto config = smallConfig();
-    config.clusterKb = 4096;
-    config.stagingMb = 16;
-    config.readCacheMb = 16;
-    config.localityMb = 0;
-    return config;
-}
-
 class PackingTurns : public ::testing::Test
 {
 protected:

@@ -17,9 +17,6 @@
 
 #include <algorithm>
 
-/// what canStore() reports at a limit
-static const int LoadMost = 1000;
-
 ClusterFs::SwapDir::SwapDir():
     Store::Disk("clusterfs"),
     driver_([this] { poll(); })
@@ -313,7 +310,7 @@ ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded,
     const auto known = e.mem_obj->expectedReplySize() >= 0;
     if (!engine_->canCreate(known ? diskSpaceNeeded : -1, load))
         return false;
-    load = std::min(load + countOfThoseBehind(), LoadMost);
+    load = std::min(load + countOfThoseBehind(), int(Engine::loadMost));
     return true;
 }
 
@@ -333,8 +330,9 @@ int
 ClusterFs::SwapDir::countOfThoseBehind() const
 {
     int count = 0;
+    const auto ours = share();
     ForEach([&](const SwapDir &dir) {
-        if (dir.readable() && dir.max_objsize == max_objsize && dir.share() < share())
+        if (dir.readable() && dir.max_objsize == max_objsize && dir.share() < ours)
             ++count;
     });
     return count;

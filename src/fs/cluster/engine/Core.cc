@@ -330,7 +330,7 @@ bool
 ClusterFs::Core::canCreate(const int64_t size, int &load) const
 {
     const auto &staging = shared.catalog.staging;
-    load = 1000;
+    load = Engine::loadMost;
     if (shared.health.level != Health::Level::good || closing_ || journal.overflowed())
         return false;
     if (size > static_cast<int64_t>(writers.largestObject()))
@@ -340,7 +340,7 @@ ClusterFs::Core::canCreate(const int64_t size, int &load) const
         return false;
     // packing starts at half, so that half full is not busy
     const auto used = staging.bytesLimit() - staging.bytesFree();
-    load = used * 2 <= staging.bytesLimit() ? 0 : static_cast<int>((used * 2 - staging.bytesLimit()) * 1000 / staging.bytesLimit());
+    load = used * 2 <= staging.bytesLimit() ? 0 : static_cast<int>((used * 2 - staging.bytesLimit()) * Engine::loadMost / staging.bytesLimit());
     return true;
 }
 

@@ -79,8 +79,10 @@ public:
     /// tells of a hit, for replacement
     void touch(const Key &);
 
+    static constexpr int loadMost = 1000; ///< at a limit
+
     /// whether create() would take an object of that size (-1: unknown)
-    /// \param load receives 0 (idle) to 1000 (at a limit)
+    /// \param load receives 0 (idle) to loadMost
     bool canCreate(int64_t size, int &load) const;
 
     /// Starts an object. Replaces an older one of that key when finished.

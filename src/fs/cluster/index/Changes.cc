@@ -3,7 +3,6 @@
 
 #include "fs/cluster/index/Changes.h"
 
-#include <algorithm>
 #include <cstring>
 
 ClusterFs::Changes::Changes(const uint32_t clusters):
@@ -19,7 +18,7 @@ ClusterFs::Changes::Bits::clear()
         if (!pages_[page])
             continue;
         const auto at = page * pageWords;
-        memset(&words_[at], 0, std::min<size_t>(pageWords, words_.count() - at) * sizeof(uint64_t));
+        memset(&words_[at], 0, (end(page) - at) * sizeof(uint64_t));
         pages_[page] = 0;
     }
 }
@@ -27,9 +26,12 @@ ClusterFs::Changes::Bits::clear()
 void
 ClusterFs::Changes::Bits::add(const Bits &more)
 {
-    for (size_t i = 0; i < words_.count(); ++i) {
-        words_[i] |= more.words_[i];
-        pages_[i / pageWords] |= more.pages_[i / pageWords];
+    for (size_t page = 0; page < pages_.size(); ++page) {
+        if (!more.pages_[page])
+            continue;
+        for (auto i = page * pageWords; i < more.end(page); ++i)
+            words_[i] |= more.words_[i];
+        pages_[page] = 1;
     }
 }
 

@@ -7,6 +7,7 @@
 #include "fs/cluster/base/HashedKey.h"
 #include "fs/cluster/base/Memory.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -99,8 +100,11 @@ private:
         static constexpr uint32_t pageBits = wordBits * pageWords; ///< clusters
 
     private:
+        /// \returns the first word behind a page
+        size_t end(const size_t page) const { return std::min<size_t>((page + 1) * pageWords, words_.count()); }
+
         Table<uint64_t> words_;
-        std::vector<uint8_t> pages_;
+        std::vector<uint8_t> pages_; ///< whether something was noted in each
     };
 
     Bits &now() { return bits_[now_]; }

@@ -448,7 +448,7 @@ ClusterFs::Findings::noteOlder(const HashedKey hashed, const Key *const key, con
     const auto known = catalog.index.find(hashed);
     // the one that is known may be about to give way to a newer one: sortOut() finds that
     const auto newer = known != noSlot && !catalog.index[known].staged() ? catalog.index[known].cluster : r.cluster;
-    older_[newer].push_back({hashed, catalog.clusters[r.cluster].sequence, key != nullptr, key ? *key : Key(), r, front});
+    older_[newer].push_back({{hashed, key != nullptr, key ? *key : Key(), r}, catalog.clusters[r.cluster].sequence, front});
 }
 
 /// as the table has it now
@@ -593,18 +593,28 @@ void
 ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
 {
     auto &catalog = shared_.catalog;
-    const auto &r = copy.record;
-    const auto &c = catalog.clusters[r.cluster];
     const auto parts = catalog.index[slot].parted() ? catalog.index[slot].size : noCluster;
     catalog.disownParts(slot);
     catalog.erase(slot);
+    if (bringBack(copy, parts))
+        return;
     ++stats_.dropped;
     ++stats_.objectsLost;
+}
+
+/// \param parts of the newer copy, or noCluster
+/// \returns whether the object is in the index again
+bool
+ClusterFs::Findings::bringBack(const OlderCopy &copy, const ClusterNo parts)
+{
+    auto &catalog = shared_.catalog;
+    const auto &r = copy.record;
+    const auto &c = catalog.clusters[r.cluster];
     if (c.state != ClusterState::packed || c.sequence != copy.sequence)
-        return;
+        return false;
     if (r.parted() && r.size != parts && !chainIsWhole(r.size, copy.front)) {
         reject(r);
-        return;
+        return false;
     }
     const auto payload = r.parted() ? copy.front.headBytes : r.size;
     if (r.parted()) {
@@ -614,9 +624,9 @@ ClusterFs::Findings::revert(const SlotNo slot, const OlderCopy &copy)
         catalog.clusters.noteChange(r.size);
     }
     if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
-        --stats_.dropped, --stats_.objectsLost;
-    else
-        reject(r);
+        return true;
+    reject(r);
+    return false;
 }
 
 std::vector<ClusterFs::ClusterNo>

@@ -113,20 +113,16 @@ private:
         uint32_t headBytes = 0;
     };
 
-    struct OlderCopy {
-        HashedKey hashed;
-        Sequence sequence; ///< of its cluster
-        bool hasKey;
-        Key key;
-        Record record;
-        Front front;
-    };
     /// an object that the log names, with its key if that has it
     struct Logged {
         HashedKey hashed;
         bool hasKey;
         Key key;
         Record record;
+    };
+    struct OlderCopy: Logged {
+        Sequence sequence; ///< of its cluster
+        Front front;
     };
 
     Sequence &removedUntil(HashedKey);
@@ -144,6 +140,7 @@ private:
     bool sortOut(const GoOn &);
     void dismiss(const OlderCopy &);
     void revert(SlotNo, const OlderCopy &);
+    bool bringBack(const OlderCopy &, ClusterNo parts);
     bool chainIsWhole(ClusterNo first, const Front &) const;
     void link(const LargeObject &);
     bool partsAreHere(const LargeObject &) const;
@@ -166,7 +163,7 @@ private:
     std::vector<OlderCopy> sorting_; ///< of these, those that are not yet; the last one is the next
     std::vector<OlderCopy> stayed_; ///< of these, those whose newer ones are there
     Contested span_; ///< of these newer ones
-    std::map<ClusterNo, std::vector<OlderCopy>> checking_; ///< of those in older_, whose newer copies are being read
+    Copies checking_; ///< of those in older_, whose newer copies are being read
     ClusterNo checked_ = noCluster; ///< whose copies are being looked at, in order
     size_t nextEntry_ = 0; ///< of the directory that is being taken
     size_t nextPart_ = 0; ///< the same

@@ -7,7 +7,6 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests waiting for more of the index
 constexpr unsigned readsInTurn = 2; ///< begun; the kernel takes a tenth of a millisecond for each
 } // namespace
 } // namespace ClusterFs
@@ -139,9 +138,8 @@ ClusterFs::LogReader::readAhead(const unsigned most)
 }
 
 void
-ClusterFs::LogReader::poll()
+ClusterFs::LogReader::poll(const Findings::GoOn &goOn)
 {
-    const auto until = shared_.clock.micros() + turnMicros;
     readAhead(readsInTurn);
     while (left_) {
         const auto found = std::prev(pieces_.end());
@@ -154,7 +152,7 @@ ClusterFs::LogReader::poll()
             pieces_.erase(found);
             readAhead(1);
         }
-        if (left_ && shared_.clock.micros() >= until)
+        if (left_ && !goOn())
             return;
     }
     if (serial_)

@@ -29,7 +29,7 @@ public:
     bool knowsRemovals() const { return reading_ == Reading::contents; }
 
     /// Goes on, after knowsRemovals(), and as long as a turn may last.
-    void poll();
+    void poll(const Findings::GoOn &);
     bool done() const { return left_ == 0; }
 
     /// whether so much is damaged that reading all clusters would find more

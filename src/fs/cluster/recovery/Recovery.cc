@@ -189,7 +189,7 @@ void
 ClusterFs::Recovery::takeLog(const Findings::GoOn &goOn)
 {
     if (!reader_.done()) {
-        reader_.poll();
+        reader_.poll(goOn);
         return;
     }
     if (!findings_.endLog(goOn))
