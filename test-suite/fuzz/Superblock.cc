@@ -72,6 +72,8 @@ run(Input in)
     constexpr size_t logAt = 77, skipsAt = 177;
     const auto same = s.version < indexLogVersion ? logAt : skipsAt + 4 * s.geometry.logSkips.size(); // older ones have no log
     require(agree(bytes, again, 0, 60) && agree(bytes, again, 61, same), "encoding gives the same fields");
+    constexpr size_t objectsAt = 4084;
+    require(agree(bytes, again, objectsAt, objectsAt + 8) || s.version < objectsVersion, "objects are counted");
     require(again[60] == (bytes[60] == 1), "clean is 1");
     Superblock t;
     require(t.decode(again.data(), error) == Status::ok, "what was encoded is accepted");
@@ -106,6 +108,7 @@ seeds()
             s.groups = 4;
             s.serial = 8;
             s.secret = {1, 2, 3, 4};
+            s.objects = 5;
         }
         std::string bytes(superblockBytes, '\0');
         s.encode(&bytes[0]);

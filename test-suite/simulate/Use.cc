@@ -68,8 +68,10 @@ Simulate::World::step()
         continueRead();
     else if (what < 82)
         removeOne();
-    else if (what < 87)
+    else if (what < 86)
         replaceHead();
+    else if (what < 87)
+        rename();
     else if (what < 88)
         engine_->requestCheckpoint();
     else if (what < 89)
@@ -360,41 +362,76 @@ Simulate::World::removeOne()
 {
     const auto object = someObject();
     engine_->remove(Oracle::KeyOf(object));
+    gone(object);
+    ++tally_.removes;
+}
+
+/// an object was deleted
+void
+Simulate::World::gone(const uint64_t object)
+{
     oracle_.remove(object, clock_.micros());
     settle(object);
-    ++tally_.removes;
     say("object " + std::to_string(object) + " is deleted");
     ObjectInfo info;
     if (engine_->find(Oracle::KeyOf(object), info))
         broken("a deleted object is found");
 }
 
+/// a revalidation that brought other headers
 void
 Simulate::World::replaceHead()
 {
     const auto object = someObject();
-    const auto v = oracle_.current(object);
+    auto info = someInfo();
+    newHead(object, object, info, [&](const uint32_t oldHead, const std::string &head, std::function<void(Status)> done) {
+        engine_->replaceHead(Oracle::KeyOf(object), oldHead, head, info, std::move(done));
+    });
+}
+
+/// a revalidation whose response gets a key of its own
+void
+Simulate::World::rename()
+{
+    const auto object = someObject();
+    const auto other = someObject();
     ObjectInfo info;
-    if (!v || !settled(object) || !engine_->find(Oracle::KeyOf(object), info) || info.size != v->size)
+    if (object == other || !engine_->find(Oracle::KeyOf(object), info))
+        return;
+    newHead(object, other, info, [&](const uint32_t oldHead, const std::string &head, std::function<void(Status)> done) {
+        engine_->rename(Oracle::KeyOf(object), Oracle::KeyOf(other), oldHead, head, std::move(done));
+    });
+}
+
+/// An object becomes a version of another one, or of itself, with another head.
+/// \param how asks the engine for it
+void
+Simulate::World::newHead(const uint64_t from, const uint64_t to, const ObjectInfo &info,
+                         const std::function<void(uint32_t, const std::string &, std::function<void(Status)>)> &how)
+{
+    const auto v = oracle_.current(from);
+    ObjectInfo now;
+    if (!v || !settled(from) || !engine_->find(Oracle::KeyOf(from), now) || now.size != v->size)
         return;
     const auto old = *v;
     const auto oldHead = below(std::min<uint64_t>(old.size, 2000) + 1);
     if (oldHead < old.headSize) // keep the arithmetic of who wrote what simple
         return;
-    auto &fresh = oracle_.add(object);
+    auto &fresh = oracle_.add(to);
     takeHead(fresh, old, oldHead, below(2000));
     std::string head(fresh.headSize, '\0');
     fill(fresh, 0, &head[0], head.size());
     const auto number = fresh.number;
-    info = someInfo();
     fresh.infos = {info};
     const auto done = std::make_shared<bool>(false);
-    engine_->replaceHead(Oracle::KeyOf(object), static_cast<uint32_t>(oldHead), head, info, [this, object, number, done](const Status s) {
+    how(static_cast<uint32_t>(oldHead), head, [this, from, to, number, done](const Status s) {
         *done = true;
         if (s != Status::ok)
             return;
-        ++tally_.headUpdates;
-        complete(object, number);
+        ++(from == to ? tally_.headUpdates : tally_.renames);
+        complete(to, number);
+        if (from != to)
+            gone(from);
     });
     if (!await([&] { return *done; }) && !hangs_)
         broken("a head update is never answered");
@@ -410,6 +447,7 @@ Simulate::World::updateInfo()
     if (!v || !settled(object) || !engine_->find(Oracle::KeyOf(object), info))
         return;
     v->infos.push_back(someInfo());
+    say("object " + std::to_string(object) + " has new times");
     engine_->updateInfo(Oracle::KeyOf(object), v->infos.back());
     ++tally_.infoUpdates;
     if (!engine_->find(Oracle::KeyOf(object), info))

@@ -45,8 +45,9 @@ Simulate::World::broken(const std::string &what) const
 void
 Simulate::World::say(const std::string &text) const
 {
+    const auto now = clock_.micros(); // which may take time, whether or not anybody listens
     if (plan_.verbose)
-        std::cout << clock_.micros() / 1000 << " ms: " << text << "\n";
+        std::cout << now / 1000 << " ms: " << text << "\n";
 }
 
 /// another life of the store begins: nothing of the former one counts

@@ -10,6 +10,7 @@
 #include "test-suite/simulate/Access.h"
 #include "test-suite/simulate/Oracle.h"
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <set>
@@ -30,6 +31,7 @@ struct Tally {
     uint64_t hits = 0;
     uint64_t removes = 0;
     uint64_t headUpdates = 0;
+    uint64_t renames = 0;
     uint64_t kills = 0;
     uint64_t cuts = 0;
     uint64_t closes = 0;
@@ -144,7 +146,11 @@ private:
     void note(uint64_t object);
     void continueRead();
     void removeOne();
+    void gone(uint64_t object);
     void replaceHead();
+    void rename();
+    void newHead(uint64_t from, uint64_t to, const ClusterFs::ObjectInfo &,
+                 const std::function<void(uint32_t, const std::string &, std::function<void(ClusterFs::Status)>)> &how);
     void updateInfo();
     void complete(uint64_t object, uint64_t number);
     void listAll();

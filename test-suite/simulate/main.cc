@@ -62,7 +62,7 @@ void
 print(const Simulate::Tally &t)
 {
     std::cout << t.stores << " stores, " << t.reads << " reads, " << t.hits << " hits, " << t.removes << " deletes, "
-              << t.headUpdates << " head updates, " << t.evictions << " evictions, "
+              << t.headUpdates << " head updates, " << t.renames << " renames, " << t.evictions << " evictions, "
               << t.groupReads << " group reads, " << t.regrouped << " groups regrouped, " << t.faults << " faults, "
               << t.closes << " clean stops, " << t.kills << " kills, " << t.cuts << " power cuts, "
               << t.scans << " scans, " << t.reformats << " reformats, " << t.hangs << " hung requests, "
@@ -81,6 +81,7 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.hits += t.hits;
     sum.removes += t.removes;
     sum.headUpdates += t.headUpdates;
+    sum.renames += t.renames;
     sum.kills += t.kills;
     sum.cuts += t.cuts;
     sum.closes += t.closes;

@@ -154,9 +154,9 @@ def superblocks(test):
 def future_version(test):
     image, _ = test.filled()
     for at in SUPERBLOCKS:
-        image.write(at + 16, (6).to_bytes(4, "little"))
+        image.write(at + 16, (7).to_bytes(4, "little"))
         image.seal(at, 4096, 4092)
-    test.refused("dump", image.path, says="format version 6 is not one of the versions 1 to 5")
+    test.refused("dump", image.path, says="format version 7 is not one of the versions 1 to 6")
     assert [p["what"] for p in test.problems(image)] == ["superblock", "superblock"]
 
 

@@ -284,3 +284,21 @@ TEST(Index, growsWithWhatIsInIt) {
         ASSERT_NE(index.find(keyOf(n)), noSlot);
     EXPECT_GE(index.bucketCount(), 24999U);
 }
+
+/// one that knows how much will come splits no bucket until then, and goes on as others do
+TEST(Index, isAsLargeAsIsExpected) {
+    for (const uint64_t expected: {0, 1, 6, 7, 11, 12, 13, 1000, 1000000}) {
+        Index index(100000, 3, secret, false);
+        index.expect(expected);
+        const auto buckets = index.bucketCount();
+        EXPECT_EQ(buckets, std::min<uint64_t>(std::max<uint64_t>(3, expected / 2), 100000 / 2 + 1));
+        for (uint64_t n = 0; n < 50000; ++n) {
+            ASSERT_NE(index.insert(keyOf(n)), noSlot);
+            ASSERT_LE(index.bucketCount(), std::max(buckets, (n + 3) / 2));
+            ASSERT_EQ(index.hashedOf(index.find(keyOf(n / 2))), index.hashOf(keyOf(n / 2))) << n;
+        }
+        for (uint64_t n = 0; n < 50000; ++n)
+            ASSERT_NE(index.find(keyOf(n)), noSlot);
+        EXPECT_GE(index.bucketCount(), 24999U);
+    }
+}

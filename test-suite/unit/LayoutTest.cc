@@ -122,6 +122,7 @@ sampleSuperblock()
     s.groups = 10;
     s.serial = 11;
     s.secret = {12, 13, 14, 15};
+    s.objects = 16;
     return s;
 }
 
@@ -152,6 +153,7 @@ TEST(Superblock, comesBack) {
     EXPECT_EQ(t.groups, 10U);
     EXPECT_EQ(t.serial, 11U);
     EXPECT_EQ(t.secret, s.secret);
+    EXPECT_EQ(t.objects, 16U);
     EXPECT_EQ(t.geometry.deviceBytes, 64 * MB);
     EXPECT_EQ(t.geometry.clusterCount, s.geometry.clusterCount);
     EXPECT_EQ(t.geometry.clusterStart, s.geometry.clusterStart);
@@ -223,11 +225,12 @@ TEST(Superblock, hasItsFormat) {
     sampleSuperblock().encode(&buffer[0]);
     EXPECT_EQ(buffer.substr(0, 16), "clusterfs device");
     EXPECT_EQ(hexOf(buffer.substr(16, 61)),
-              "05000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
+              "06000000" "404142434445464748494a4b4c4d4e4f" "0000000400000000" "00000100" "00040000"
               "8877665544332211" "01" "4d00000000000000" "0500000000000000");
     EXPECT_EQ(hexOf(buffer.substr(77, 96)), "02000000" "64000000" "03000000" "07000000" "03000000" "01000000"
               "80040000" "c8000000" "00000000" "02000000" "08000000" "09000000" "0a00000000000000" "0b00000000000000"
               "0c00000000000000" "0d00000000000000" "0e00000000000000" "0f00000000000000");
+    EXPECT_EQ(hexOf(buffer.substr(4084, 8)), "1000000000000000");
     EXPECT_EQ(uuidText(uuidOf(0x40)), "40414243-4445-4647-4849-4a4b4c4d4e4f");
 }
 

@@ -75,15 +75,19 @@ TEST_F(PackingTurns, aLargeClusterIsPackedInSeveralTurns) {
 
 /// bytes count, too
 TEST_F(PackingTurns, manyBytesAreCopiedInSeveralTurns) {
-    stage(60, 65000);
-    p.packer.poll();
-    EXPECT_EQ(device.device->requests(IoOp::write), 1U) << "of the journal";
-    p.packer.poll();
-    EXPECT_EQ(device.device->requests(IoOp::write), 1U);
+    constexpr uint32_t size = 65000;
+    constexpr uint64_t objects = 60;
+    constexpr auto turnsOfCopying = (objects * size + Packer::turnBytes - 1) / Packer::turnBytes;
+    stage(objects, size);
+    for (unsigned turn = 0; turn + 1 < turnsOfCopying; ++turn) {
+        p.packer.poll();
+        EXPECT_EQ(device.device->requests(IoOp::write), 1U) << "of the journal";
+        EXPECT_EQ(device.device->inFlight(), 0U) << turn;
+    }
     p.packer.poll();
     EXPECT_EQ(device.device->inFlight(), 1U);
     ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle(); }));
-    EXPECT_EQ(p.shared.counters.packedObjects, 60U);
+    EXPECT_EQ(p.shared.counters.packedObjects, objects);
 }
 
 /// a checkpoint waits for what was begun, and for nothing else

@@ -93,6 +93,7 @@ showLog(const Superblock &s, const LogSummary &l, Output &out)
 {
     out.open("index_log");
     out.put("serial", s.serial);
+    out.put("objects_at_checkpoint", s.objects);
     out.put("blocks", uint64_t(s.log.blocks));
     out.put("clusters", uint64_t(s.logClusters - s.geometry.logSkips.size()));
     out.put("bad_clusters_skipped", uint64_t(s.geometry.logSkips.size()));

@@ -226,6 +226,7 @@ MadeStore::writeLog(Device &device)
     log.flush();
     superblock_.clean = !corpus_.copies;
     superblock_.lastSequence = corpus_.clusters();
+    superblock_.objects = corpus_.objects;
     superblock_.checkpoint = superblock_.serial = superblock_.removalBlocks = superblock_.turn = 1;
     superblock_.log.blocks = g.logBlocksWith(superblock_.logClusters);
     superblock_.log.head = {0, log.blocks()};

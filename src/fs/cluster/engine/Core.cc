@@ -202,7 +202,8 @@ ClusterFs::Core::flushWhenDue()
         shared.health.writeDone(status, shared.log);
         if (status != Status::ok)
             packer.flushFailed();
-        carrier.flushed(settled); // after a failed flush, too: the space is needed
+        if (!closing_) // the last checkpoint has begun, and would not know what is evicted now
+            carrier.flushed(settled); // after a failed flush, too: the space is needed
     };
     shared.device.submit(std::move(io));
 }

@@ -45,6 +45,15 @@ ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, con
         keys_ = std::make_unique<Table<Key>>(records_.count());
 }
 
+void
+ClusterFs::Index::expect(const uint64_t records)
+{
+    assert(!used_);
+    bucketCount_ = std::max<uint64_t>(baseBuckets_, std::min<uint64_t>(records / recordsInBucket, buckets_.count()));
+    for (level_ = 0; bucketCount_ >= uint64_t(baseBuckets_) << (level_ + 1); ++level_)
+        continue;
+}
+
 uint32_t
 ClusterFs::Index::bucketOf(const HashedKey k) const
 {

@@ -29,6 +29,10 @@ public:
     /// \throws std::bad_alloc when there is no memory for a small one either
     Index(uint64_t capacity, uint32_t baseBuckets, const HashSecret &secret, bool keepKeys);
 
+    /// Makes an empty index as large as so many records need, or as large as it can be. A start then adds them
+    /// without splitting buckets.
+    void expect(uint64_t records);
+
     HashedKey hashOf(const Key &k) const { return hasher_(k); }
 
     /// \returns the slot of the key's record, or noSlot

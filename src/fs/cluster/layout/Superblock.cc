@@ -11,6 +11,7 @@
 namespace ClusterFs {
 namespace {
 
+constexpr size_t objectsAt = superblockBytes - 12;
 constexpr size_t crcAt = superblockBytes - 4;
 
 } // namespace
@@ -71,7 +72,8 @@ ClusterFs::Superblock::encode(char *buffer) const
     w.u32(static_cast<uint32_t>(geometry.logSkips.size()));
     for (const auto skip: geometry.logSkips)
         w.u32(skip);
-    w.zeros(w.left() - 4);
+    w.zeros(w.left() - (superblockBytes - objectsAt));
+    w.u64(objects);
     w.u32(crc32c(buffer, crcAt));
 }
 
@@ -86,6 +88,7 @@ ClusterFs::Superblock::startLog()
     turnCursor = 0;
     groups = serial = 0;
     secret = HashSecret();
+    objects = 0;
 }
 
 ClusterFs::Status
@@ -125,7 +128,8 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     for (auto &skip: skips)
         skip = r.u32();
 
-    ByteReader tail(buffer + crcAt, 4);
+    ByteReader tail(buffer + objectsAt, superblockBytes - objectsAt);
+    objects = tail.u64();
     if (tail.u32() != crc32c(buffer, crcAt)) {
         error = "the superblock's checksum is wrong";
         return Status::corrupt;
@@ -140,6 +144,8 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         error = "impossible geometry in the superblock: " + why;
         return Status::corrupt;
     }
+    if (version < objectsVersion)
+        objects = 0;
     if (version < indexLogVersion) {
         startLog();
         return Status::ok;

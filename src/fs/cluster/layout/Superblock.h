@@ -26,8 +26,9 @@ std::string uuidText(const Uuid &);
 bool isOurs(ByteReader &, const char *magic, const Uuid &);
 
 /// bumped with each change of what is on the media; docs/format.md has the history
-constexpr uint32_t formatVersion = 5;
+constexpr uint32_t formatVersion = 6;
 constexpr uint32_t oldestVersion = 1; ///< that can be read, and becomes formatVersion with the first write
+constexpr uint32_t objectsVersion = 6; ///< from which on the superblock counts objects
 constexpr uint32_t indexLogVersion = 4; ///< from which on there is an index log; of older stores, all clusters are scanned
 
 /// One copy of the superblock. Two copies are written in turn; the one with
@@ -51,6 +52,7 @@ struct Superblock {
     ClusterNo turnCursor = 0; ///< where it goes on with the next checkpoint
     uint64_t groups = 0; ///< generation of what is known of groups, 0 = nothing
     HashSecret secret{};
+    uint64_t objects = 0; ///< that there were at the newest checkpoint, as a start has to expect; 0 = not known
 
     /// makes the index log an empty one, for a geometry that is planned
     void startLog();

@@ -591,6 +591,7 @@ ClusterFs::Checkpointer::writeSuperblock()
     newer_.serial = serial_;
     newer_.clean = false;
     newer_.lastSequence = shared_.sequence;
+    newer_.objects = shared_.catalog.objects();
     newer_.groups += groupsChunk_ ? 1 : 0;
     log_.describe(newer_, removalBlocks_);
     ++newer_.update;

@@ -73,6 +73,7 @@ ClusterFs::Recovery::start()
 {
     startedAt_ = shared_.clock.micros();
     shared_.catalog.holdEmpty = true;
+    shared_.catalog.index.expect(superblock_.objects);
     for (ClusterNo n = 0; n < shared_.logClusters; ++n) {
         if (shared_.geometry.inLog(n, shared_.logClusters))
             shared_.catalog.clusters.setKnownState(n, ClusterState::log);

@@ -40,7 +40,7 @@ public:
 
     /// records that the last turn went over
     unsigned lastRecords() const { return turnRecords - std::min(turnRecords, records_); }
-    static constexpr unsigned turnRecords = 1024;
+    static constexpr unsigned turnRecords = 512;
 
     /// so many clusters that are put out of use have a line of the log each; then those at powers of two
     static constexpr unsigned retiredShown = 16;

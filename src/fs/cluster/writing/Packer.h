@@ -56,8 +56,8 @@ public:
     static constexpr unsigned inFlightMost = 4;
 
     /* what a turn may do; it ends with the object, or its group, by which it gets there */
-    static constexpr unsigned turnObjects = 1024; ///< chosen, copied or given their new place
-    static constexpr uint64_t turnBytes = 1536 * 1024; ///< copied
+    static constexpr unsigned turnObjects = 512; ///< chosen, copied or given their new place
+    static constexpr uint64_t turnBytes = 768 * 1024; ///< copied
 
 private:
     struct Pack;
