@@ -293,36 +293,4 @@ class Scale(Kind):
         return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
 
 
-class Coverage(Kind):
-    """How much of the engine the tests reach. One piece: nothing."""
-    name, share, seconds, limit = "coverage", 2, 1200, 7200
-    said = re.compile(r"^all +\d+ +([0-9.]+)% +\d+ +([0-9.]+)%$", re.MULTILINE)
-
-    def prepare(self, part, earlier):
-        part.total = 1
-
-    def take(self, part, seconds):
-        if part.next:
-            return None
-        part.next = 1
-        return "all"
-
-    def command(self, piece):
-        return ["python3", "test-suite/coverage/run.py", "--jobs", "1"], {}
-
-    def read(self, piece, status, output):
-        if "gcovr is not installed" in output:
-            return Result(skipped="gcovr is not installed")
-        found = self.said.search(output)
-        if status != 0 or not found:
-            return self.ended_badly(piece, status, output)
-        return Result({"lines": float(found[1]), "branches": float(found[2])})
-
-    def shown(self, piece):
-        return "lines and branches"
-
-    def described(self, part):
-        return "`make coverage`", f"{part.figures['lines']}% of the engine's lines and {part.figures['branches']}% of its branches are reached"
-
-
-ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Coverage)
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale)
