@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import time
 
 from testlib.processes import give_to_squid, wait_for
 from testlib.stores import ROCK_INDEX
@@ -124,6 +125,13 @@ def beside_disker(t, *lines, **settings):
     ours, theirs = t.urls("ours", 60, 21000), t.urls("theirs", 60, 9000)
     t.fetch_all(squid, ours + theirs)
     squid.wait_packed()
+    # Squid does not store one of two responses that arrive at the same time if the hashes of their keys meet in a slot
+    # of its table of transients; it does so when it is asked for alone.
+    for url in ours:
+        if squid.values().number("objects") == len(ours):
+            break
+        squid.client.get(url).check()
+        squid.wait_packed()
     assert squid.values().number("objects") == len(ours), squid.values().text
     return squid, ours, theirs
 
@@ -190,6 +198,28 @@ def beside_rock_with_shared_memory(t):
             for url in purged:
                 assert squid.client.cached(url) is None, url
             t.survivors(squid, theirs)
+
+
+@case(only="clusterfs")
+def new_headers_of_the_same_second(t):
+    """With a shared memory cache, new headers need not bring new times: the origin may send the same Date twice. What
+    the disk has is dropped then, too."""
+    if "Version 6." in t.squid().command("-v").stdout:
+        raise Skip("Squid 6 with workers may abort when it ends: ~Controller() frees entries that ask for Store::Root()")
+    squid, ours, theirs = beside_disker(t, "memory_cache_shared on", mem_object_kb=30)
+    date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime())
+    for stamp in ("first", "second"):
+        for url in ours:
+            t.origin.set_headers(url, X_Stamp=stamp, Date=date)
+            assert squid.client.get(url, Cache_Control="no-cache" if stamp == "first" else "max-age=0").check() \
+                .headers["X-Stamp"] == stamp, url
+        if stamp == "first":
+            squid.wait_packed()
+    for _ in around_restart(squid):
+        for url in ours:
+            reply = squid.client.cached(url)
+            assert reply is None or reply.check().headers["X-Stamp"] == "second", url
+        t.survivors(squid, theirs)
 
 
 @case(only="clusterfs")

@@ -161,7 +161,8 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
     // of it once it is whole, may well be a copy of what we have.
     const auto io = e.mem_obj ? e.mem_obj->memCache.io : Store::ioUndecided;
     const auto copied = io == Store::ioReading || (io == Store::ioDone && e.mem_status == IN_MEMORY);
-    if (copied && stored.timestamp == e.timestamp && stored.expires == e.expires)
+    const auto updated = e.mem_obj && e.mem_obj->appliedUpdates; // a 304 may bring new headers and no new times
+    if (copied && !updated && stored.timestamp == e.timestamp && stored.expires == e.expires)
         return true;
 
     // A new response. Who made it public released an older entry only if it was
