@@ -2,7 +2,7 @@
 /* Fronts of clusters (header, directory, part references), and extents. */
 
 #include "test-suite/fuzz/Target.h"
-#include "test-suite/unit/LayoutSupport.h"
+#include "test-suite/unit/support/LayoutSupport.h"
 
 #include "fs/cluster/layout/Cluster.h"
 

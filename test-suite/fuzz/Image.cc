@@ -13,8 +13,8 @@ using namespace ClusterFs::Testing;
 namespace Fuzz {
 namespace {
 
-constexpr unsigned changesMost = 64;
-constexpr unsigned stepsMost = 20000; ///< of a start
+constexpr unsigned maxChanges = 64;
+constexpr unsigned maxSteps = 20000; ///< of a start
 constexpr uint64_t newObject = 1000; ///< stored after the start
 
 /* bits of the first byte, above the ending */
@@ -148,7 +148,7 @@ start(TestStore &store)
         require(!store.lastError.empty(), "a refusal has a reason");
         return false;
     }
-    require(store.until([&] { return store.engine->state() != EngineState::recovering; }, stepsMost), "a start ends");
+    require(store.until([&] { return store.engine->state() != EngineState::recovering; }, maxSteps), "a start ends");
     return true;
 }
 
@@ -183,7 +183,7 @@ run(Input in)
     }
     TestStore store(StoredImage::bytes, config, true);
     base.copyTo(store.media);
-    for (unsigned i = 0; i < changesMost && in.left(); ++i)
+    for (unsigned i = 0; i < maxChanges && in.left(); ++i)
         change(store.media.data(), base.geometry(), in);
     if (!start(store))
         return;

@@ -2,7 +2,7 @@
 /* Blocks of the journal. First byte: 1 = with the right checksum. */
 
 #include "test-suite/fuzz/Target.h"
-#include "test-suite/unit/LayoutSupport.h"
+#include "test-suite/unit/support/LayoutSupport.h"
 
 #include "fs/cluster/layout/JournalBlock.h"
 

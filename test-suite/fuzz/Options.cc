@@ -2,7 +2,7 @@
 /* Options of a cache_dir line: name=value, one a line. */
 
 #include "test-suite/fuzz/Target.h"
-#include "test-suite/unit/ConfigSupport.h"
+#include "test-suite/unit/api/ConfigSupport.h"
 
 #include <cstdint>
 

@@ -25,7 +25,7 @@ run(Input in)
     for (const auto &session: sessions) {
         require(!session.empty(), "a session has pages");
         for (const auto &page: session) {
-            require(!page.empty() && page.size() <= mostMembers, "a page has objects, not too many");
+            require(!page.empty() && page.size() <= maxMembers, "a page has objects, not too many");
             for (size_t i = 0; i < page.size(); ++i) {
                 require(page[i].size > 0 && page[i].size <= largestObject, "an object has a size within bounds");
                 require(page[i].parent < i || !page[i].parent, "what asked for an object came before it");

@@ -22,14 +22,14 @@ run(Input in)
     }
     require(error.empty() && !trace.events.empty(), "a trace has requests");
     for (const auto size: trace.sizes)
-        require(size >= Trace::bytesLeast && size <= Trace::bytesMost, "sizes are within bounds");
+        require(size >= Trace::bytesLeast && size <= Trace::maxBytes, "sizes are within bounds");
     Grouping grouping(trace.clients);
     for (const auto &event: trace.events) {
         require(event.object < trace.sizes.size() && event.client < trace.clients, "objects and clients are known");
         const auto hint = grouping.hintOf(event);
         require(hint.group == Hint::none || hint.group < trace.sizes.size(), "groups are known");
     }
-    require(trace.meanBytes() >= Trace::bytesLeast && trace.meanBytes() <= Trace::bytesMost, "so is the mean");
+    require(trace.meanBytes() >= Trace::bytesLeast && trace.meanBytes() <= Trace::maxBytes, "so is the mean");
 }
 
 std::vector<std::string>

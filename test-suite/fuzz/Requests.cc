@@ -4,8 +4,8 @@
 
 #include "test-suite/fuzz/Target.h"
 
-#include "fs/cluster/locality/RequestText.h"
-#include "fs/cluster/locality/Tracker.h"
+#include "fs/cluster/learning/RequestText.h"
+#include "fs/cluster/learning/Tracker.h"
 
 #include <cctype>
 #include <set>
@@ -16,7 +16,7 @@ namespace Fuzz {
 namespace {
 
 constexpr uint64_t trackerBytes = 64 * 1024;
-constexpr size_t requestsMost = 200;
+constexpr size_t maxRequests = 200;
 
 /// the same in memory of its own, so that AddressSanitizer sees each access beyond it
 struct Field {
@@ -83,7 +83,7 @@ void
 checkGroup(const Tracker &tracker, const Key &key)
 {
     std::vector<Key> group;
-    for (const size_t most: {size_t(1), size_t(Groups::mostMembers)}) {
+    for (const size_t most: {size_t(1), size_t(Groups::maxMembers)}) {
         tracker.groupOf(key, group, most);
         require(group.size() <= most, "a group has as many as were asked for");
         std::set<std::string> different;
@@ -91,7 +91,7 @@ checkGroup(const Tracker &tracker, const Key &key)
             different.insert(member.hex());
         require(different.size() == group.size(), "nothing is in a group twice");
     }
-    tracker.isGuest(key, group, Groups::mostMembers);
+    tracker.isGuest(key, group, Groups::maxMembers);
 }
 
 void
@@ -101,7 +101,7 @@ run(Input in)
     Tracker tracker(trackerBytes);
     uint64_t now = 1;
     auto lines = split(std::string(bytes.begin(), bytes.end()), '\n');
-    lines.resize(std::min(lines.size(), requestsMost));
+    lines.resize(std::min(lines.size(), maxRequests));
     std::vector<Key> keys;
     for (const auto &line: lines) {
         auto parts = split(line, '\t');

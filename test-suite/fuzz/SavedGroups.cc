@@ -2,7 +2,7 @@
 /* Chunks of what is known of groups. First byte: 1 = with the right checksum. */
 
 #include "test-suite/fuzz/Target.h"
-#include "test-suite/unit/LayoutSupport.h"
+#include "test-suite/unit/support/LayoutSupport.h"
 
 #include "fs/cluster/layout/SavedGroups.h"
 

@@ -82,7 +82,7 @@ Fuzz::StoredImage::fill(Store &store)
 }
 
 /// What the journal leads to: deletes, new clusters, a large object with a new
-/// head, and so much more that clusters are emptied and objects are carried.
+/// head, and so much more that clusters are emptied and objects are relocated.
 void
 Fuzz::StoredImage::changeMuch(Store &store)
 {
@@ -95,15 +95,15 @@ Fuzz::StoredImage::changeMuch(Store &store)
     of(firstLarge).push_back(changed);
     for (uint64_t i = 3; i < smallObjects; i += 3)
         store.engine->remove(keyOf(i));
-    for (uint64_t i = 0; i < 90 && !store.engine->stats().counters.carriedObjects; ++i) {
+    for (uint64_t i = 0; i < 90 && !store.engine->stats().counters.relocatedObjects; ++i) {
         put(store, firstLate + i, 9000 + i);
         for (uint64_t used = 0; used < smallObjects; ++used)
             store.engine->touch(keyOf(used));
-        // what is carried at the end of that time is packed below
-        require(store.pack() || store.engine->stats().counters.carriedObjects > 0, "late objects are packed");
+        // what is relocated at the end of that time is packed below
+        require(store.pack() || store.engine->stats().counters.relocatedObjects > 0, "late objects are packed");
     }
-    require(store.engine->stats().counters.carriedObjects > 0, "the image has carried objects");
-    require(store.pack(), "carried objects are packed");
+    require(store.engine->stats().counters.relocatedObjects > 0, "the image has relocated objects");
+    require(store.pack(), "relocated objects are packed");
 }
 
 void

@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_TEST_SUITE_FUZZ_STOREDIMAGE_H
 #define CLUSTERFS_TEST_SUITE_FUZZ_STOREDIMAGE_H
 
-#include "test-suite/unit/LayoutSupport.h"
+#include "test-suite/unit/support/LayoutSupport.h"
 
 #include <array>
 #include <map>

@@ -2,7 +2,7 @@
 /* Superblocks. First byte: 1 = with the right checksum. */
 
 #include "test-suite/fuzz/Target.h"
-#include "test-suite/unit/LayoutSupport.h"
+#include "test-suite/unit/support/LayoutSupport.h"
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
@@ -27,8 +27,8 @@ checkGeometry(const Geometry &g)
     }
     require(g.clusterStart >= at && g.clusterStart % g.clusterBytes == 0, "clusters lie behind all else");
     require(g.clusterCount >= 8 && g.clusterOffset(g.clusterCount) <= g.deviceBytes, "clusters lie within the device");
-    require(g.objectsExpected > 0 && g.objectsExpected <= g.objectsMost && g.objectsMost <= uint64_t(1) << 30, "objects");
-    require(g.baseBuckets > 0 && g.baseBuckets <= g.objectsMost, "buckets");
+    require(g.objectsExpected > 0 && g.objectsExpected <= g.maxObjects && g.maxObjects <= uint64_t(1) << 30, "objects");
+    require(g.baseBuckets > 0 && g.baseBuckets <= g.maxObjects, "buckets");
 }
 
 /// what a start goes through from its tail to its head
@@ -38,7 +38,7 @@ checkLog(const Superblock &s)
     const auto &log = s.log;
     const auto &g = s.geometry;
     require(s.logClusters < g.clusterCount && s.turnCursor < g.clusterCount, "the log and its turn are within the clusters");
-    require(g.logSkips.size() <= logSkipsMost && (g.logSkips.empty() || g.logSkips.back() < s.logClusters), "what the log goes past is in its room");
+    require(g.logSkips.size() <= maxLogSkips && (g.logSkips.empty() || g.logSkips.back() < s.logClusters), "what the log goes past is in its room");
     require(log.blocks <= g.logBlocksWith(s.logClusters) && log.used() <= log.blocks, "the log is no longer than its room");
     require(uint64_t(s.removalBlocks) * 2 <= log.used(), "both copies of the removals are in the log");
     if (!log.used())

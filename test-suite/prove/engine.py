@@ -5,7 +5,7 @@ import hashlib
 import subprocess
 
 #: what the figures depend on, below the top of the project
-FOLDERS = ("src/fs/cluster", "test-suite/simulate")
+FOLDERS = ("src/fs/cluster", "test-suite/doubles", "test-suite/simulate", "tools/models")
 SOURCES = (".cc", ".h", ".am")
 
 

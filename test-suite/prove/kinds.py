@@ -166,7 +166,8 @@ class Histories(Kind):
 
     def described(self, part):
         return (f"`simulate --exhaustive {self.operations}`",
-                f"{'all' if part.whole() else 'some, not yet all'}: {part.figures['histories']:,} histories, {part.figures['crashes']:,} crashes, {part.figures['starts']:,} starts")
+                f"{'all' if part.whole() else 'some, not yet all'}: {part.figures['histories']:,} histories, "
+                f"{part.figures['crashes']:,} crashes, {part.figures['starts']:,} starts")
 
 
 class Fuzzer(Kind):

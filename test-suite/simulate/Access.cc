@@ -25,7 +25,7 @@ Simulate::fetchAll(Engine &engine, Device &device, Reader &reader, const std::fu
                    const unsigned turns)
 {
     char buffer[4096];
-    for (unsigned stalls = 0; stalls < turnsMost;) {
+    for (unsigned stalls = 0; stalls < maxTurns;) {
         const auto n = reader.copy(bytes.size(), buffer, piece());
         if (n == 0)
             return Fetched::all;

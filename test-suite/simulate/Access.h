@@ -4,7 +4,8 @@
 #ifndef CLUSTERFS_TEST_SIMULATE_ACCESS_H
 #define CLUSTERFS_TEST_SIMULATE_ACCESS_H
 
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/device/Device.h"
 #include "test-suite/simulate/Oracle.h"
 
 #include <functional>
@@ -20,11 +21,11 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-constexpr unsigned turnsMost = 20000; ///< more than anything takes when each request is answered
+constexpr unsigned maxTurns = 20000; ///< more than anything takes when each request is answered
 
 /// Lets the engine work until that is so, 5 ms at a time.
 /// \returns whether it ever was
-bool await(ClusterFs::Engine &, ClusterFs::Device &, const std::function<bool()> &condition, unsigned turns = turnsMost);
+bool await(ClusterFs::Engine &, ClusterFs::Device &, const std::function<bool()> &condition, unsigned turns = maxTurns);
 
 /// what came of reading an object; when nothing ever did, the reader must go
 enum class Fetched : uint8_t { all, refused, never };
@@ -33,7 +34,7 @@ enum class Fetched : uint8_t { all, refused, never };
 /// \param piece how many bytes to ask for next, 4096 at most
 /// \param turns to wait for each answer
 Fetched fetchAll(ClusterFs::Engine &, ClusterFs::Device &, ClusterFs::Reader &, const std::function<size_t()> &piece, std::string &bytes,
-                 unsigned turns = turnsMost);
+                 unsigned turns = maxTurns);
 
 /// Reads an object. \returns the number of the version that it is, 0 when it is not
 /// there or can't be read

@@ -3,6 +3,7 @@
 
 #include "test-suite/simulate/Aftermath.h"
 
+#include "fs/cluster/engine/Open.h"
 #include "test-suite/simulate/Access.h"
 
 #include <cstring>
@@ -13,7 +14,7 @@ namespace Simulate {
 namespace {
 /// A start reads no more than that: the superblocks, a piece of each journal, the newest
 /// removals, pieces of the index log, and once or twice what was written since.
-constexpr uint64_t readsMost = 2 + 2 + 2 + 4 + 2 * 16;
+constexpr uint64_t maxReads = 2 + 2 + 2 + 4 + 2 * 16;
 } // namespace
 } // namespace Simulate
 
@@ -68,15 +69,16 @@ Simulate::Aftermath::start(const Expectation &expected, const bool work, std::ve
     Recorder device(media_, clock_, events != nullptr);
     device.onEvent = [this](const Io &io) { touched_.emplace_back(io.offset, io.size); };
     {
-        Engine engine(device, clock_, History::Settings(), [](LogLevel, const std::string &) {});
+        std::unique_ptr<Engine> opened;
         std::string error;
-        if (engine.open(error) != Status::ok)
+        if (openEngine(device, clock_, History::Settings(), [](LogLevel, const std::string &) {}, opened, error) != Status::ok)
             throw Broken("open: " + error);
+        auto &engine = *opened;
         if (!await(engine, device, [&] { return engine.state() != EngineState::recovering; }))
             throw Broken("recovery does not end");
         if (engine.state() != EngineState::serving)
             throw Broken(std::string("the engine is ") + engine.stateText());
-        if (device.reads() > readsMost)
+        if (device.reads() > maxReads)
             throw Broken("the start took " + std::to_string(device.reads()) + " reads");
         look(engine, device, expected, found);
         const auto stats = engine.stats();

@@ -5,6 +5,7 @@
 #define CLUSTERFS_TEST_SIMULATE_AFTERMATH_H
 
 #include "test-suite/simulate/History.h"
+#include "tools/models/ManualClock.h"
 
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include "test-suite/simulate/World.h"
 
+#include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Geometry.h"
 #include "fs/cluster/layout/Superblock.h"
 
@@ -128,9 +129,9 @@ Simulate::World::refuseSmaller()
 {
     MemoryDevice smaller(clock_, formatted_ - (1 + below(1000)) * 4096, media_->alignment());
     memcpy(smaller.data(), media_->data(), smaller.size());
-    Engine engine(smaller, clock_, config_, [this](LogLevel, const std::string &text) { say(text); });
+    std::unique_ptr<Engine> engine;
     std::string error;
-    const auto status = engine.open(error);
+    const auto status = openEngine(smaller, clock_, config_, [this](LogLevel, const std::string &text) { say(text); }, engine, error);
     if (status == Status::ok || (honest_ && status != Status::unsupported))
         broken(std::string("a device that has become smaller: ") + statusText(status));
     if (memcmp(smaller.data(), media_->data(), smaller.size()) != 0)

@@ -3,8 +3,10 @@
 
 #include "test-suite/simulate/Exhaustive.h"
 
+#include "fs/cluster/recovery/Format.h"
 #include "test-suite/simulate/Access.h"
 #include "test-suite/simulate/Aftermath.h"
+#include "tools/models/ManualClock.h"
 
 #include <algorithm>
 #include <iostream>
@@ -283,7 +285,7 @@ Simulate::Exhaustive::play(const std::string &operations, const size_t known)
     ManualClock clock;
     MemoryDevice formatted(clock, History::deviceBytes, 512);
     std::string error;
-    if (Engine::Format(formatted, History::Settings(), 1, error) != Status::ok)
+    if (formatDevice(formatted, History::Settings(), 1, error) != Status::ok)
         throw Broken("format: " + error);
     ++histories_;
     try {

@@ -3,6 +3,7 @@
 
 #include "test-suite/simulate/History.h"
 
+#include "fs/cluster/engine/Open.h"
 #include "test-suite/simulate/Access.h"
 
 #include <algorithm>
@@ -61,9 +62,8 @@ Simulate::History::History(const MemoryDevice &formatted, const std::string &cho
 void
 Simulate::History::open()
 {
-    engine_ = std::make_unique<Engine>(device_, clock_, Settings(), [](LogLevel, const std::string &) {});
     std::string error;
-    if (engine_->open(error) != Status::ok)
+    if (openEngine(device_, clock_, Settings(), [](LogLevel, const std::string &) {}, engine_, error) != Status::ok)
         throw Broken("open: " + error);
     if (!await(*engine_, device_, [this] { return engine_->state() == EngineState::serving; }))
         throw Broken("a start without a crash does not end");

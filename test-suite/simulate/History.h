@@ -4,9 +4,11 @@
 #ifndef CLUSTERFS_TEST_SIMULATE_HISTORY_H
 #define CLUSTERFS_TEST_SIMULATE_HISTORY_H
 
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/recovery/Format.h"
 #include "test-suite/simulate/Oracle.h"
 #include "test-suite/simulate/Recorder.h"
+#include "tools/models/ManualClock.h"
 
 #include <array>
 #include <memory>
@@ -39,7 +41,7 @@ public:
     static constexpr uint64_t deviceBytes = (6 << 20) + 16 * 16384; ///< regions and 16 clusters
 
     /// plays it
-    /// \param formatted deviceBytes that Engine::Format() wrote
+    /// \param formatted deviceBytes that formatDevice() wrote
     /// \throws Broken
     History(const ClusterFs::MemoryDevice &formatted, const std::string &operations);
 

@@ -237,7 +237,7 @@ Simulate::World::checkLoss(const RecoveryStats &start) const
 void
 Simulate::World::checkWait(const uint64_t micros)
 {
-    constexpr uint64_t turnMicros = 5000; // the engine looks for answers as often
+    const auto turnMicros = slowClock_ ? 12000 : 5000; // the engine looks for answers as often
     if (!honest_ || config_.localityMb)
         return;
     ++tally_.waits;

@@ -2,6 +2,7 @@
 /* Recording writes and flushes. */
 
 #include "test-suite/simulate/Recorder.h"
+#include "tools/models/ManualClock.h"
 
 #include <cstring>
 

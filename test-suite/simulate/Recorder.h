@@ -4,7 +4,8 @@
 #ifndef CLUSTERFS_TEST_SIMULATE_RECORDER_H
 #define CLUSTERFS_TEST_SIMULATE_RECORDER_H
 
-#include "fs/cluster/device/MemoryDevice.h"
+#include "tools/models/ManualClock.h"
+#include "tools/models/MemoryDevice.h"
 
 #include <functional>
 #include <limits>
@@ -48,7 +49,7 @@ public:
     const std::vector<Event> &events() const { return events_; }
     uint64_t reads() const { return reads_; } ///< requests
 
-    /// called as each event comes, before it is carried out
+    /// called as each event comes, before it is relocated out
     std::function<void(const ClusterFs::Io &)> onEvent;
 
 private:

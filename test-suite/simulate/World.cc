@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Starting, stopping and checking a simulated machine. */
 
+#include "fs/cluster/engine/Open.h"
+#include "fs/cluster/recovery/Format.h"
 #include "test-suite/simulate/World.h"
 
 #include <iostream>
@@ -17,9 +19,10 @@ constexpr uint64_t stopSlackMicros = 100000; ///< of a stop, which waits in step
 
 Simulate::World::World(const Plan &plan):
     plan_(plan),
+    slowClock_(plan.seed % 4 == 3),
     random_(plan.seed)
 {
-    if (plan.seed % 4 == 3)
+    if (slowClock_)
         clock_.tick(slowMicros);
     honest_ = chance(50);
     hangs_ = !honest_ && chance(20);
@@ -65,7 +68,7 @@ void
 Simulate::World::format()
 {
     std::string error;
-    if (Engine::Format(*media_, config_, random_(), error) != Status::ok)
+    if (formatDevice(*media_, config_, random_(), error) != Status::ok)
         broken("format: " + error);
     oracle_.forget();
     beginLife();
@@ -111,7 +114,7 @@ Simulate::World::formatWithFaults()
     if (hangs_)
         device_->heal();
     std::string error;
-    const auto status = Engine::Format(*device_, config_, random_(), error);
+    const auto status = formatDevice(*device_, config_, random_(), error);
     device_.reset();
     if (status == Status::ok)
         oracle_.forget();
@@ -138,7 +141,7 @@ Simulate::World::startUp()
             device_->setDelay(10000, requestMost_);
         }
         const auto ends = chance(30) ? below(100) : ~uint64_t(0);
-        const unsigned most = hangs_ ? hungTurns : turnsMost;
+        const unsigned most = hangs_ ? hungTurns : maxTurns;
         for (unsigned i = 0; engine_->state() == EngineState::recovering; ++i) {
             if (i == 1000) // a scan would take minutes
                 setDelay();
@@ -191,14 +194,12 @@ Simulate::World::open(const bool wellNow)
     auto config = config_;
     if (chance(10))
         config.clusterKb = 16U << below(4); // that of the format stays in force
-    engine_ = std::make_unique<Engine>(*device_, clock_, config, [this](LogLevel, const std::string &text) { say(text); });
     std::string error;
-    if (engine_->open(error) == Status::ok)
+    if (openEngine(*device_, clock_, config, [this](LogLevel, const std::string &text) { say(text); }, engine_, error) == Status::ok)
         return;
     if (honest_ || wellNow)
         broken("open: " + error);
     say("not opened: " + error);
-    engine_.reset();
     device_.reset();
 }
 
@@ -255,7 +256,7 @@ Simulate::World::countRun()
     tally_.groupReads += stats.groupReads;
     tally_.regrouped += counters.regroupedGroups;
     say("packed " + std::to_string(counters.packs) + ", evicted " + std::to_string(counters.evictedClusters) + " clusters, " +
-        std::to_string(counters.evictedObjects) + " objects, carried " + std::to_string(counters.carriedObjects) +
+        std::to_string(counters.evictedObjects) + " objects, relocated " + std::to_string(counters.relocatedObjects) +
         ", corrupt " + std::to_string(counters.corrupt) + ", errors " + std::to_string(counters.readErrors) + " " +
         std::to_string(counters.writeErrors));
     for (const auto fault: {Fault::error, Fault::flip, Fault::rot, Fault::torn, Fault::lost, Fault::misdirected, Fault::duplicated,
@@ -281,7 +282,7 @@ bool
 Simulate::World::fetchAll(Reader &reader, std::string &bytes)
 {
     const auto fetched = Simulate::fetchAll(*engine_, *device_, reader, [this] { return 1 + below(4096); }, bytes,
-                                            hangs_ ? hungTurns : turnsMost);
+                                            hangs_ ? hungTurns : maxTurns);
     if (fetched == Fetched::never && !hangs_)
         broken("a read is never answered");
     return fetched == Fetched::all;
@@ -290,5 +291,5 @@ Simulate::World::fetchAll(Reader &reader, std::string &bytes)
 bool
 Simulate::World::await(const std::function<bool()> &condition) const
 {
-    return Simulate::await(*engine_, *device_, condition, hangs_ ? hungTurns : turnsMost);
+    return Simulate::await(*engine_, *device_, condition, hangs_ ? hungTurns : maxTurns);
 }

@@ -4,11 +4,12 @@
 #ifndef CLUSTERFS_TEST_SIMULATE_WORLD_H
 #define CLUSTERFS_TEST_SIMULATE_WORLD_H
 
-#include "fs/cluster/device/FaultyDevice.h"
-#include "fs/cluster/device/MemoryDevice.h"
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/api/Engine.h"
+#include "test-suite/doubles/FaultyDevice.h"
 #include "test-suite/simulate/Access.h"
 #include "test-suite/simulate/Oracle.h"
+#include "tools/models/ManualClock.h"
+#include "tools/models/MemoryDevice.h"
 
 #include <functional>
 #include <memory>
@@ -169,6 +170,7 @@ private:
     void say(const std::string &) const;
 
     Plan plan_;
+    const bool slowClock_; ///< each look at the clock takes time
     std::mt19937_64 random_;
     ClusterFs::ManualClock clock_;
     ClusterFs::Config config_;

@@ -16,7 +16,7 @@ def text(name):
 
 def code_options():
     """{option: live} as the parser has them."""
-    source = text("src/fs/cluster/engine/Config.cc")
+    source = text("src/fs/cluster/api/Config.cc")
     found = {name: live == "true" for name, live in re.findall(r'\{"([a-z-]+)", &Config::\w+,.*?, (true|false)\}', source)}
     assert len(found) > 10, found
     return found
@@ -24,7 +24,7 @@ def code_options():
 
 def code_choices(name):
     """The values that an option with names for values has."""
-    return re.findall(r'"([a-z-]+)"', re.search(rf"{name}Names\[\] = \{{(.*?)\}}", text("src/fs/cluster/engine/Config.cc"))[1])
+    return re.findall(r'"([a-z-]+)"', re.search(rf"{name}Names\[\] = \{{(.*?)\}}", text("src/fs/cluster/api/Config.cc"))[1])
 
 
 def documented():

@@ -3,8 +3,9 @@
  * standard input says, a command in each line, and answers each with a line.
  * End of input closes the cache, "crash" does not. */
 
+#include "fs/cluster/api/Engine.h"
 #include "fs/cluster/device/AioDevice.h"
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/engine/Open.h"
 
 #include <unistd.h>
 
@@ -65,10 +66,7 @@ content(const std::string &url, const size_t size)
 class Filler
 {
 public:
-    Filler(AioDevice &device, const Clock &clock, const Config &config):
-        device_(device),
-        clock_(clock),
-        engine_(device, clock, config, [](LogLevel, const std::string &line) { std::cerr << line << '\n'; }) {}
+    Filler(AioDevice &device, const Clock &clock, const Config &config): device_(device), clock_(clock), config_(config) {}
 
     int run();
 
@@ -79,7 +77,7 @@ private:
         while (!condition()) {
             if (clock_.micros() > end)
                 return false;
-            engine_.poll();
+            engine_->poll();
             if (!condition())
                 device_.wait(1);
         }
@@ -92,7 +90,8 @@ private:
 
     AioDevice &device_;
     const Clock &clock_;
-    Engine engine_;
+    const Config &config_;
+    std::unique_ptr<Engine> engine_;
 };
 
 bool
@@ -100,7 +99,7 @@ Filler::append(Writer &writer, const std::string &bytes)
 {
     for (size_t at = 0; at < bytes.size(); ) {
         // the engine needs free clusters at hand, for which the device must have been busy and be idle again
-        engine_.poll();
+        engine_->poll();
         if (!until([&] { return device_.idle(); }))
             return false;
         const auto n = std::min<size_t>(bytes.size() - at, 32 * 1024);
@@ -133,7 +132,7 @@ Filler::store(std::istringstream &line, const bool raw)
     if (!line)
         return false;
     std::unique_ptr<Writer> writer;
-    if (!until([&] { return (writer = engine_.create(keyOf(url), info, static_cast<int64_t>(bytes.size()))) != nullptr; }))
+    if (!until([&] { return (writer = engine_->create(keyOf(url), info, static_cast<int64_t>(bytes.size()))) != nullptr; }))
         return false;
     if (!append(*writer, bytes))
         return false;
@@ -145,7 +144,7 @@ Filler::store(std::istringstream &line, const bool raw)
 bool
 Filler::read(const std::string &url)
 {
-    const auto reader = engine_.read(keyOf(url));
+    const auto reader = engine_->read(keyOf(url));
     if (!reader) {
         std::cout << "gone";
         return true;
@@ -178,20 +177,20 @@ Filler::doLine(std::istringstream &line)
     if (command == "store" || command == "raw")
         return store(line, command == "raw");
     if (command == "pack") // everything is on the device, and its announcements
-        return until([&] { return engine_.stats().stagedObjects == 0 && engine_.stats().deletesPending == 0; });
+        return until([&] { return engine_->stats().stagedObjects == 0 && engine_->stats().deletesPending == 0; });
     if (command == "checkpoint") {
-        const auto before = engine_.stats().counters.checkpoints;
-        engine_.requestCheckpoint();
-        return until([&] { return engine_.stats().counters.checkpoints > before; });
+        const auto before = engine_->stats().counters.checkpoints;
+        engine_->requestCheckpoint();
+        return until([&] { return engine_->stats().counters.checkpoints > before; });
     }
     line >> url;
     if (command == "remove")
-        return engine_.remove(keyOf(url));
+        return engine_->remove(keyOf(url));
     if (command == "collocate") { // LEADER MEMBER...
         std::vector<Key> members;
         for (std::string member; line >> member; )
             members.push_back(keyOf(member));
-        engine_.collocate(keyOf(url), members);
+        engine_->collocate(keyOf(url), members);
         return true;
     }
     return command == "read" && read(url);
@@ -201,11 +200,12 @@ int
 Filler::run()
 {
     std::string error;
-    if (engine_.open(error) != Status::ok) {
+    const Log log = [](LogLevel, const std::string &line) { std::cerr << line << '\n'; };
+    if (openEngine(device_, clock_, config_, log, engine_, error) != Status::ok) {
         std::cerr << error << '\n';
         return 1;
     }
-    if (!until([&] { return engine_.state() != EngineState::recovering; }))
+    if (!until([&] { return engine_->state() != EngineState::recovering; }))
         return 1;
     for (std::string text; std::getline(std::cin, text); ) {
         std::istringstream line(text);
@@ -219,7 +219,7 @@ Filler::run()
         }
         std::cout << std::endl;
     }
-    return engine_.close(60000) == Status::ok ? 0 : 1;
+    return engine_->close(60000) == Status::ok ? 0 : 1;
 }
 
 } // namespace

@@ -4,9 +4,10 @@
 #include "Commands.h"
 #include "Image.h"
 
-#include "fs/cluster/device/Ownership.h"
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/device/Preallocation.h"
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/recovery/Format.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -116,7 +117,7 @@ writeSuperblocks(const FormatOrder &order, std::string &error)
     const auto device = AioDevice::Open(clock, options, complaints(order.path), error);
     if (!device)
         return false;
-    if (Engine::Format(*device, order.config, seed, error, order.bytes) != Status::ok) {
+    if (formatDevice(*device, order.config, seed, error, order.bytes) != Status::ok) {
         error = order.path + ": " + error;
         return false;
     }

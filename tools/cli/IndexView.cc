@@ -11,7 +11,7 @@
 namespace ClusterFs::Cli {
 
 /// turns in a row in which nothing was in flight and recovery did not end
-constexpr unsigned idleTurnsMost = 1000000;
+constexpr unsigned maxIdleTurns = 1000000;
 
 Config
 IndexView::ConfigFor(const Superblock &superblock)
@@ -24,9 +24,9 @@ IndexView::ConfigFor(const Superblock &superblock)
 
 IndexView::IndexView(Image &image, const Superblock &superblock, const Log &log):
     image_(image),
-    shared_(image.device(), image.clock(), ConfigFor(superblock), log, superblock),
-    journal_(shared_),
-    recovery_(shared_, journal_, superblock)
+    context_(image.device(), image.clock(), ConfigFor(superblock), log, superblock),
+    journal_(context_),
+    recovery_(context_, journal_, superblock)
 {
 }
 
@@ -41,7 +41,7 @@ IndexView::load(std::string &error)
         if (!device.idle()) {
             device.wait(10);
             idle = 0;
-        } else if (++idle > idleTurnsMost) {
+        } else if (++idle > maxIdleTurns) {
             error = "reading the index does not come to an end";
             return false;
         }
@@ -114,7 +114,7 @@ IndexView::judge(FoundObject &object, const FoundCluster &found, const Directory
         if (!suits(expected.key, object.slot))
             return;
     }
-    object.status = checkExtent(found.bytes + object.offset, c.end - object.offset, expected, shared_.uuid, found.number, object.offset);
+    object.status = checkExtent(found.bytes + object.offset, c.end - object.offset, expected, context_.uuid, found.number, object.offset);
     if (object.status != Status::ok)
         return;
     object.key = expected.key;
@@ -129,11 +129,11 @@ IndexView::examine(const ClusterNo n, FoundCluster &found)
     found.number = n;
     const auto &c = catalog().clusters[n];
     collect(found);
-    found.read = image_.read(shared_.geometry.clusterOffset(n), c.end, found.bytes);
+    found.read = image_.read(context_.geometry.clusterOffset(n), c.end, found.bytes);
     found.directoryStatus = found.read;
     std::unordered_map<uint32_t, const DirectoryEntry *> entries;
     if (found.read == Status::ok) {
-        found.directoryStatus = found.directory.decode(found.bytes, c.end, n, shared_.uuid, shared_.geometry.clusterBytes);
+        found.directoryStatus = found.directory.decode(found.bytes, c.end, n, context_.uuid, context_.geometry.clusterBytes);
         const auto &h = found.directory.header;
         if (found.directoryStatus == Status::ok && (h.kind != ClusterKind::packed || h.sequence != c.sequence || h.end != c.end))
             found.directoryStatus = Status::corrupt;
@@ -159,11 +159,11 @@ IndexView::examineParts(const FoundObject &object, std::vector<ClusterNo> &damag
         Directory front;
         const auto &h = front.header;
         // recovery has made sure that the end is within the cluster, and behind the front
-        const bool whole = image_.read(shared_.geometry.clusterOffset(n), c.end, bytes) == Status::ok &&
-                           front.decode(bytes, partPayloadAt, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok &&
+        const bool whole = image_.read(context_.geometry.clusterOffset(n), c.end, bytes) == Status::ok &&
+                           front.decode(bytes, partPayloadAt, n, context_.uuid, context_.geometry.clusterBytes) == Status::ok &&
                            h.kind == ClusterKind::part && h.sequence == c.sequence && h.end == c.end &&
                            h.partNumber == number && (!object.named || h.key == object.key) &&
-                           partCrc(bytes + partPayloadAt, c.end - partPayloadAt, shared_.uuid, n, c.sequence) == h.payloadCrc;
+                           partCrc(bytes + partPayloadAt, c.end - partPayloadAt, context_.uuid, n, c.sequence) == h.payloadCrc;
         if (!whole)
             damaged.push_back(n);
     }

@@ -6,7 +6,7 @@
 
 #include "Image.h"
 
-#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/Recovery.h"
 
@@ -48,7 +48,7 @@ public:
     /// Waits until the index is whole. \returns false with the reason in error
     bool load(std::string &error);
 
-    const Catalog &catalog() const { return shared_.catalog; }
+    const Catalog &catalog() const { return context_.catalog; }
     const RecoveryStats &stats() const { return recovery_.stats(); }
 
     /// whether there are objects in a cluster
@@ -69,7 +69,7 @@ private:
     bool suits(const Key &, SlotNo) const;
 
     Image &image_;
-    Shared shared_;
+    StoreContext context_;
     Journal journal_;
     Recovery recovery_;
 };

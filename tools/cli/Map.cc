@@ -13,7 +13,7 @@
 namespace ClusterFs::Cli {
 namespace {
 
-constexpr unsigned columnsMost = 50;
+constexpr unsigned maxColumns = 50;
 constexpr unsigned panelSide = 500; ///< pixels
 constexpr unsigned panelStep = 580; ///< from one panel to the next
 constexpr unsigned headHeight = 90; ///< title, and the first panel's own head
@@ -101,7 +101,7 @@ Map::Map(const std::string &path, const OpenedIndex &opened):
     writtenRank_ = ranks([this](const ClusterNo n) { return catalog_.clusters[n].sequence; });
     usedRank_ = ranks([this](const ClusterNo n) { return uint64_t(catalog_.clusters[n].heat); });
     const auto count = catalog_.clusters.count();
-    const auto perCell = (count + columnsMost * columnsMost - 1) / (columnsMost * columnsMost);
+    const auto perCell = (count + maxColumns * maxColumns - 1) / (maxColumns * maxColumns);
     for (ClusterNo n = 0; n < count; ++n) {
         if (n % perCell == 0) {
             cells_.emplace_back();

@@ -5,7 +5,8 @@
 #include "Objects.h"
 #include "SwapMeta.h"
 
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/engine/Open.h"
 
 #include <regex.h>
 
@@ -18,7 +19,7 @@ namespace ClusterFs::Cli {
 namespace {
 
 constexpr unsigned closeMilliseconds = 600000;
-constexpr uint64_t pendingMost = 10000; ///< deletes that may wait for the log
+constexpr uint64_t maxPending = 10000; ///< deletes that may wait for the log
 constexpr uint64_t loggingMicros = 60000000; ///< for those to be written
 
 /// which URLs to remove
@@ -138,9 +139,10 @@ removeAll(Image &image, const Superblock &superblock, const std::vector<Matches:
     config.clusterKb = superblock.geometry.clusterBytes / 1024;
     config.list = true; // a checkpoint that has keys shall keep them
     config.deleteCount = 1;
-    Engine engine(image.device(), image.clock(), config, complaints(image.path()));
-    if (engine.open(error) != Status::ok)
+    std::unique_ptr<Engine> opened;
+    if (openEngine(image.device(), image.clock(), config, complaints(image.path()), opened, error) != Status::ok)
         return false;
+    auto &engine = *opened;
     workUntil(engine, image, 0, [&] { return engine.state() != EngineState::recovering; });
     if (engine.state() != EngineState::serving) {
         error = "nothing was removed: the device is " + std::string(engine.stateText());
@@ -149,9 +151,9 @@ removeAll(Image &image, const Superblock &superblock, const std::vector<Matches:
     for (const auto &object: objects) {
         if (engine.remove(object.key))
             removed.add(object);
-        if (engine.stats().deletesPending < pendingMost)
+        if (engine.stats().deletesPending < maxPending)
             continue;
-        if (!workUntil(engine, image, loggingMicros, [&] { return engine.stats().deletesPending < pendingMost / 2; })) {
+        if (!workUntil(engine, image, loggingMicros, [&] { return engine.stats().deletesPending < maxPending / 2; })) {
             error = "the delete log can't be written; only the first " + std::to_string(removed.objects) + " were removed";
             return false;
         }

@@ -14,7 +14,7 @@
 namespace DiskModel {
 
 static constexpr uint64_t leastDevice = 1 << 20;
-static constexpr uint64_t mostDevice = uint64_t(1) << 42;
+static constexpr uint64_t maxDevice = uint64_t(1) << 42;
 static constexpr uint64_t deviceUnit = 4096;
 
 static Parameters
@@ -27,7 +27,7 @@ static uint64_t
 deviceSize(const CommandLine &line, const char *const usual)
 {
     const auto text = line.text("size", usual);
-    const auto size = parseSize("--size", text, leastDevice, mostDevice);
+    const auto size = parseSize("--size", text, leastDevice, maxDevice);
     if (size % deviceUnit)
         throw BadRequest("--size must be a multiple of 4096 bytes, not " + text);
     return size;
@@ -66,7 +66,7 @@ runServe(const std::vector<std::string> &words)
     options.storeFolder = line.text("store-folder", options.storeFolder);
     options.overcommit = line.has("overcommit");
     options.record = line.text("record");
-    options.recordLimit = parseSize("--record-limit", line.text("record-limit", "4G"), 1 << 12, mostDevice);
+    options.recordLimit = parseSize("--record-limit", line.text("record-limit", "4G"), 1 << 12, maxDevice);
     options.loop = !line.has("no-loop");
     options.scheduler = line.text("scheduler");
     options.sector = static_cast<unsigned>(parseWhole("--sector", line.text("sector", "512"), 512, 4096));

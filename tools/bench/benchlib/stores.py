@@ -44,7 +44,7 @@ def _clusterfs(place, disk):
     staging = min(32, max(4, place.memory_mb // 6))
     index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
     locality = max(2, min(16, place.cache_mb // 80))  # 100 bytes an object, and half as many again
-    # cluster images, reads and carried objects under way, hundreds of connections under overload. The limit kills
+    # cluster images, reads and relocated objects under way, hundreds of connections under overload. The limit kills
     beside = 11 + place.cache_mb // 150
     read_cache = max(2, place.memory_mb - staging - index - locality - beside)
     line = (f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache} "

@@ -3,8 +3,9 @@
 
 #include "EngineStore.h"
 
-#include "fs/cluster/device/Ownership.h"
+#include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/recovery/Format.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,7 +20,7 @@ namespace {
 constexpr unsigned callsPerPoll = 16; ///< an engine that nobody waits for must be run as well
 constexpr unsigned waitMilliseconds = 10; ///< while the device works: it announces its answers
 constexpr unsigned pauseMilliseconds = 1; ///< while it does not: what is waited for is a timer
-constexpr unsigned fetchTriesMost = 1000;
+constexpr unsigned maxFetchTries = 1000;
 constexpr auto patience = std::chrono::seconds(60); ///< for one operation
 constexpr unsigned closeMilliseconds = 600000;
 
@@ -48,8 +49,8 @@ addTo(Counters &sum, const Counters &c)
     sum.evictedObjects += c.evictedObjects;
     sum.packedInGroups += c.packedInGroups;
     sum.regroupedObjects += c.regroupedObjects;
-    sum.carriedObjects += c.carriedObjects;
-    sum.carriedBytes += c.carriedBytes;
+    sum.relocatedObjects += c.relocatedObjects;
+    sum.relocatedBytes += c.relocatedBytes;
     sum.corrupt += c.corrupt;
     sum.checkpoints += c.checkpoints;
     sum.checkpointBytes += c.checkpointBytes;
@@ -119,7 +120,7 @@ EngineStore::start(std::string &error)
     device_ = AioDevice::Open(deviceClock_, options, log, error);
     if (!device_)
         return false;
-    if (Engine::Format(*device_, config_, order_.seed, error) != Status::ok)
+    if (formatDevice(*device_, config_, order_.seed, error) != Status::ok)
         return false;
     return openEngine(error);
 }
@@ -133,8 +134,7 @@ EngineStore::openEngine(std::string &error)
         trouble_ = line;
         std::cerr << "bench-papers: engine: " << line << "\n";
     };
-    engine_ = std::make_unique<Engine>(*device_, engineClock_, config_, log);
-    if (engine_->open(error) != Status::ok)
+    if (ClusterFs::openEngine(*device_, engineClock_, config_, log, engine_, error) != Status::ok)
         return false;
     Lock lock(mutex_);
     if (await(lock, [this] { return engine_->state() != EngineState::recovering; }) && engine_->state() == EngineState::serving)
@@ -293,7 +293,7 @@ EngineStore::readAll(Lock &lock, Reader &reader, const Item &item, uint32_t &ver
             answered = true;
             status = s;
         });
-        if (!await(lock, [&] { return answered; }) || ++tries > fetchTriesMost)
+        if (!await(lock, [&] { return answered; }) || ++tries > maxFetchTries)
             return Outcome::refused;
         if (status != Status::ok && status != Status::busy)
             return Outcome::missing;
@@ -407,8 +407,8 @@ EngineStore::describe(Json &json) const
     counters.put("groupReads", s.groupReads);
     counters.put("matesRead", s.matesRead);
     counters.put("matesWanted", s.matesWanted);
-    counters.put("carriedObjects", c.carriedObjects);
-    counters.put("carriedBytes", c.carriedBytes);
+    counters.put("relocatedObjects", c.relocatedObjects);
+    counters.put("relocatedBytes", c.relocatedBytes);
     counters.put("corrupt", c.corrupt);
     counters.put("checkpoints", c.checkpoints);
     counters.put("checkpointBytes", c.checkpointBytes);

@@ -7,8 +7,8 @@
 #include "SteppedClock.h"
 #include "Store.h"
 
+#include "fs/cluster/engine/Open.h"
 #include "fs/cluster/device/AioDevice.h"
-#include "fs/cluster/engine/Engine.h"
 
 #include <condition_variable>
 #include <functional>

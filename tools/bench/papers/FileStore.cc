@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned highWater = 95; ///< percent of the room; Squid's cache_swap_high
 constexpr unsigned lowWater = 90; ///< Squid's cache_swap_low
 constexpr unsigned fullPercent = 98; ///< the file system needs some space itself
-constexpr unsigned evictionsMost = 64; ///< for one creation, when there is no space at all
+constexpr unsigned maxEvictions = 64; ///< for one creation, when there is no space at all
 
 std::vector<char> &
 pieceBuffer()
@@ -211,13 +211,13 @@ FileStore::create(const Item &item, const Hint &)
     if (bytes * 100 > bytesMost_ * highWater)
         return Outcome::refused;
     // idle() keeps below the marks; this is for when it was not called in time
-    for (unsigned i = 0; isOver(bytes, fullPercent) && i < evictionsMost; ++i) {
+    for (unsigned i = 0; isOver(bytes, fullPercent) && i < maxEvictions; ++i) {
         if (!evictOne())
             break;
     }
     const Name name(begin(item.id, static_cast<uint32_t>(bytes)));
     int errnum = write(item, name);
-    for (unsigned i = 0; errnum == ENOSPC && i < evictionsMost; ++i) {
+    for (unsigned i = 0; errnum == ENOSPC && i < maxEvictions; ++i) {
         ++full_;
         if (!evictOne())
             break;

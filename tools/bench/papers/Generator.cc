@@ -11,7 +11,7 @@ namespace Papers {
 namespace {
 
 constexpr unsigned visitsAtOnce = 16; ///< clients that are in the middle of a page
-constexpr size_t membersMost = 200; ///< of a page
+constexpr size_t maxMembers = 200; ///< of a page
 
 /// pages and what belongs to them; the first member is the page itself
 class Site
@@ -32,7 +32,7 @@ public:
         const auto target = random_.lognormal(sizes_.setMedian, sizes_.setSigma);
         std::vector<uint32_t> members{newObject(random_.lognormal(sizes_.bodyMedian, sizes_.bodySigma))};
         double bytes = trace_.sizes[members[0]];
-        while (bytes < target && members.size() < membersMost) {
+        while (bytes < target && members.size() < maxMembers) {
             auto member = Hint::none;
             if (!history.empty() && random_.chance(shared))
                 member = memberOf(history[history.size() - random_.lag(history.size())]);

@@ -182,7 +182,7 @@ rules()
         {"trace", Kind::text, "a trace file; without, one is made"},
         {"requests", Kind::number, "of the made trace", 300000, 100, 50000000},
         {"clients", Kind::number, "of the made trace", 1000, 1, 1000000},
-        {"largest", Kind::number, "bytes of an object that is cached; 0 = all are", 0, 0, Trace::bytesMost},
+        {"largest", Kind::number, "bytes of an object that is cached; 0 = all are", 0, 0, Trace::maxBytes},
         {"memory-cache", Kind::number, "percent of the memory that the proxy takes from the page cache", 50, 0, 100},
         {"measure", Kind::number, "thousandths of the trace, at its end, that the measured phase takes", 1000, 1, 1000},
     });

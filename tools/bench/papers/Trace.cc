@@ -28,9 +28,9 @@ Trace::addLine(const std::string &line, std::string &error)
     uint64_t client = 0;
     uint64_t object = 0;
     uint64_t bytes = 0;
-    if (!takeNumber(at, clientsMost - 1, client) || !takeNumber(at, objectsMost - 1, object) || !takeNumber(at, bytesMost, bytes)) {
-        error = "is not \"client object bytes kind\" with numbers up to " + std::to_string(clientsMost - 1) + ", " +
-                std::to_string(objectsMost - 1) + " and " + std::to_string(bytesMost);
+    if (!takeNumber(at, maxClients - 1, client) || !takeNumber(at, maxObjects - 1, object) || !takeNumber(at, maxBytes, bytes)) {
+        error = "is not \"client object bytes kind\" with numbers up to " + std::to_string(maxClients - 1) + ", " +
+                std::to_string(maxObjects - 1) + " and " + std::to_string(maxBytes);
         return false;
     }
     const std::string kind = at;
@@ -45,8 +45,8 @@ Trace::addLine(const std::string &line, std::string &error)
                 std::to_string(clients);
         return false;
     }
-    if (events.size() == eventsMost) {
-        error = "is one too many: a trace has at most " + std::to_string(eventsMost) + " requests";
+    if (events.size() == maxEvents) {
+        error = "is one too many: a trace has at most " + std::to_string(maxEvents) + " requests";
         return false;
     }
     if (object == sizes.size())

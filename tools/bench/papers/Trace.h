@@ -23,10 +23,10 @@ struct Event {
 
 /// All requests of an experiment, in memory.
 struct Trace {
-    static constexpr uint32_t objectsMost = 1U << 28;
-    static constexpr size_t eventsMost = size_t(1) << 28;
-    static constexpr uint32_t clientsMost = 1U << 24;
-    static constexpr uint64_t bytesMost = 1U << 30; ///< of an object
+    static constexpr uint32_t maxObjects = 1U << 28;
+    static constexpr size_t maxEvents = size_t(1) << 28;
+    static constexpr uint32_t maxClients = 1U << 24;
+    static constexpr uint64_t maxBytes = 1U << 30; ///< of an object
     static constexpr uint32_t bytesLeast = Content::headerBytes;
 
     std::vector<uint32_t> sizes; ///< bytes, by object

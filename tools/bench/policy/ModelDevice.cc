@@ -2,6 +2,7 @@
 /* A device in memory that takes as long as a real one would. */
 
 #include "tools/bench/policy/ModelDevice.h"
+#include "tools/models/ManualClock.h"
 
 #include <cstdio>
 

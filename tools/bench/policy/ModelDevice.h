@@ -4,7 +4,8 @@
 #ifndef CLUSTERFS_BENCH_POLICY_MODELDEVICE_H
 #define CLUSTERFS_BENCH_POLICY_MODELDEVICE_H
 
-#include "fs/cluster/device/MemoryDevice.h"
+#include "tools/models/ManualClock.h"
+#include "tools/models/MemoryDevice.h"
 
 namespace PolicyBench {
 

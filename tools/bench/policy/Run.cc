@@ -3,7 +3,9 @@
 
 #include "tools/bench/policy/Run.h"
 
-#include "fs/cluster/locality/RequestText.h"
+#include "fs/cluster/engine/Open.h"
+#include "fs/cluster/learning/RequestText.h"
+#include "fs/cluster/recovery/Format.h"
 #include "tools/bench/web/corpus/Target.h"
 
 #include <algorithm>
@@ -86,10 +88,9 @@ Run::Run(const Settings &settings):
 bool
 Run::start(const bool format, std::string &error)
 {
-    if (format && Engine::Format(device_, settings_.config, 1, error) != Status::ok)
+    if (format && formatDevice(device_, settings_.config, 1, error) != Status::ok)
         return false;
-    engine_ = std::make_unique<Engine>(device_, clock_, settings_.config, [](LogLevel, const std::string &) {});
-    if (engine_->open(error) != Status::ok)
+    if (openEngine(device_, clock_, settings_.config, [](LogLevel, const std::string &) {}, engine_, error) != Status::ok)
         return false;
     while (engine_->state() == EngineState::recovering)
         poll();

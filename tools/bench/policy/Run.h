@@ -4,10 +4,11 @@
 #ifndef CLUSTERFS_BENCH_POLICY_RUN_H
 #define CLUSTERFS_BENCH_POLICY_RUN_H
 
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/api/Engine.h"
 #include "tools/bench/policy/ObjectLru.h"
 #include "tools/bench/policy/Settings.h"
 #include "tools/bench/web/base/Random.h"
+#include "tools/models/ManualClock.h"
 
 #include <array>
 #include <unordered_set>

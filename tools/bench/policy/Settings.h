@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_POLICY_SETTINGS_H
 #define CLUSTERFS_BENCH_POLICY_SETTINGS_H
 
-#include "fs/cluster/engine/Config.h"
+#include "fs/cluster/api/Config.h"
 #include "tools/bench/policy/ModelDevice.h"
 #include "tools/bench/web/workload/Factory.h"
 

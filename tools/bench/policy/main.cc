@@ -63,8 +63,8 @@ print(const char *phase, const Figures &f)
     printReads(f);
     printf("  in the cache: %.1f MB in %llu objects; %llu clusters evicted\n", megabytes(f.after.liveBytes),
            static_cast<unsigned long long>(f.after.objects), static_cast<unsigned long long>(a.evictedClusters - b.evictedClusters));
-    printf("  written for each byte stored: %.2f; carried %.1f MB, of that regrouped %.1f MB; stores refused %llu\n",
-           ratio(f.deviceWrittenBytes, a.storedBytes - b.storedBytes), megabytes(a.carriedBytes - b.carriedBytes),
+    printf("  written for each byte stored: %.2f; relocated %.1f MB, of that regrouped %.1f MB; stores refused %llu\n",
+           ratio(f.deviceWrittenBytes, a.storedBytes - b.storedBytes), megabytes(a.relocatedBytes - b.relocatedBytes),
            megabytes(a.regroupedBytes - b.regroupedBytes), static_cast<unsigned long long>(f.refused));
     fflush(stdout);
 }

@@ -3,7 +3,7 @@
 
 #include "tools/bench/scale/Corpus.h"
 
-#include "fs/cluster/index/Catalog.h"
+#include "fs/cluster/catalog/Catalog.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A crashed cache of a known number of objects. */
 
+#include "fs/cluster/api/Engine.h"
 #include "fs/cluster/device/AioDevice.h"
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/engine/Open.h"
 #include "tools/bench/scale/Corpus.h"
 #include "tools/bench/scale/Measures.h"
 
@@ -48,9 +49,10 @@ load(const std::string &path, const uint64_t objects, const uint64_t size)
     Config config;
     config.checkpoint = 20;
     config.persist = 2;
-    Engine engine(*device, clock, config, log);
-    if (engine.open(error) != Status::ok)
+    std::unique_ptr<Engine> opened;
+    if (openEngine(*device, clock, config, log, opened, error) != Status::ok)
         return path + ": " + error;
+    auto &engine = *opened;
     while (engine.state() == EngineState::recovering) {
         engine.poll();
         device->wait(1);

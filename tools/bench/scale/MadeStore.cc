@@ -3,8 +3,8 @@
 
 #include "tools/bench/scale/MadeStore.h"
 
-#include "fs/cluster/index/ClusterTable.h"
-#include "fs/cluster/index/Record.h"
+#include "fs/cluster/catalog/ClusterTable.h"
+#include "fs/cluster/catalog/Record.h"
 #include "fs/cluster/layout/IndexBlock.h"
 #include "fs/cluster/layout/JournalBlock.h"
 #include "fs/cluster/recovery/SuperblockFile.h"
@@ -186,7 +186,7 @@ MadeStore::writeLog(Device &device)
 {
     const auto &g = corpus_.geometry;
     const KeyHasher hash(superblock_.secret, g.baseBuckets);
-    const auto tickWrites = g.clusterCount / 64 + 1; // see Shared::heatTickWrites()
+    const auto tickWrites = g.clusterCount / 64 + 1; // see StoreContext::heatTickWrites()
     LogWriter log(device, g, superblock_.uuid);
     log.part(IndexBlock::Part::removals);
     log.close();

@@ -244,7 +244,8 @@ crash(const MadeStore &store, const Plan &plan, Json &json)
     Session session(store);
     const auto start = session.start();
     tell(json, start, session.stats());
-    need(session.stats().recovery.objects == told().objects, "after a stop there are " + std::to_string(session.stats().recovery.objects) + " objects, not " + std::to_string(told().objects));
+    need(session.stats().recovery.objects == told().objects, "after a stop there are " +
+         std::to_string(session.stats().recovery.objects) + " objects, not " + std::to_string(told().objects));
     Turns turns;
     session.store(told().next, plan.changes(), turns);
     const auto few = plan.changes() / 10; // of those that useIt() left
@@ -322,7 +323,7 @@ evict(const MadeStore &store, const Plan &plan, Json &json)
     session.store(store.shape().objects, plan.changes(), turns);
     tell(json, "clusters evicted", session.stats().counters.evictedClusters, "");
     tell(json, "objects evicted", session.stats().counters.evictedObjects, "");
-    tell(json, "objects carried", session.stats().counters.carriedObjects, "");
+    tell(json, "objects relocated", session.stats().counters.relocatedObjects, "");
     need(session.stats().counters.evictedClusters > 0, "nothing was evicted");
     tell(json, "while clusters are evicted", turns);
 }

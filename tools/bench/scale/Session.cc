@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Calling the engine. */
 
+#include "fs/cluster/engine/Open.h"
 #include "tools/bench/scale/Session.h"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ namespace {
 
 constexpr unsigned storesInTurn = 16; ///< between calls of poll()
 constexpr unsigned storesForHit = 8;
-constexpr size_t hitsMost = 16; ///< at once
-constexpr unsigned triesMost = 100000; ///< of milliseconds, until an object is taken
+constexpr size_t maxHits = 16; ///< at once
+constexpr unsigned maxTries = 100000; ///< of milliseconds, until an object is taken
 constexpr uint64_t idleNanos = 200000; ///< a call of poll() that takes less has nothing to do
 constexpr uint32_t never = 604800; ///< seconds: checkpoints are asked for
 constexpr unsigned stopMilliseconds = 600000;
@@ -66,10 +67,6 @@ Session::Session(const MadeStore &store):
     file_(store.open(clock_)),
     device_(clock_, *file_, store.corpus()),
     config_(Options(store.shape().clusterKb)),
-    engine_(device_, clock_, config_, [](const LogLevel level, const std::string &line) {
-        if (level == LogLevel::error)
-            std::cerr << line << std::endl;
-    }),
     payload_(store.shape().objectBytes)
 {
 }
@@ -87,7 +84,7 @@ Session::ResidentBytes()
 void
 Session::poll(Turns &turns, const unsigned waitMilliseconds)
 {
-    turns.measure("poll", [this] { engine_.poll(); });
+    turns.measure("poll", [this] { engine_->poll(); });
     device_.wait(waitMilliseconds);
 }
 
@@ -136,10 +133,10 @@ Session::tryHit(const uint64_t number, Turns &turns)
     const auto hit = std::make_shared<Hit>();
     hit->key = keyOf(number);
     ObjectInfo info;
-    if (!turns.measure("find", [&] { return engine_.find(hit->key, info); }))
+    if (!turns.measure("find", [&] { return engine_->find(hit->key, info); }))
         return false;
-    turns.measure("touch", [&] { engine_.touch(hit->key); });
-    hit->reader = turns.measure("read", [&] { return engine_.read(hit->key); });
+    turns.measure("touch", [&] { engine_->touch(hit->key); });
+    hit->reader = turns.measure("read", [&] { return engine_->read(hit->key); });
     if (!hit->reader)
         return false;
     hit->bytes.resize(info.size);
@@ -154,19 +151,23 @@ Session::start()
     std::string error;
     const auto resident = ResidentBytes();
     const auto begin = Turns::Now(CLOCK_MONOTONIC);
-    need(engine_.open(error) == Status::ok, "the store can't be opened: " + error);
-    while (engine_.state() == EngineState::recovering || s.firstHit == 0) {
+    const Log log = [](const LogLevel level, const std::string &line) {
+        if (level == LogLevel::error)
+            std::cerr << line << std::endl;
+    };
+    need(openEngine(device_, clock_, config_, log, engine_, error) == Status::ok, "the store can't be opened: " + error);
+    while (engine_->state() == EngineState::recovering || s.firstHit == 0) {
         const auto before = s.turns.processorNanos;
-        s.turns.measure("poll", [this] { engine_.poll(); });
+        s.turns.measure("poll", [this] { engine_->poll(); });
         device_.wait(s.turns.processorNanos - before > idleNanos ? 0 : 1); // there is more where that came from
         if (s.firstHit == 0 && hits_.empty())
             tryHit(random_() % store_.shape().objects, s.turns);
         if (s.firstHit == 0 && moveHits(s.turns))
             s.firstHit = secondsSince(begin);
-        if (s.seconds == 0 && engine_.state() != EngineState::recovering)
+        if (s.seconds == 0 && engine_->state() != EngineState::recovering)
             s.seconds = secondsSince(begin);
     }
-    need(engine_.state() == EngineState::serving, std::string("the store is ") + engine_.stateText());
+    need(engine_->state() == EngineState::serving, std::string("the store is ") + engine_->stateText());
     s.residentBytes = ResidentBytes() - resident;
     return s;
 }
@@ -179,10 +180,10 @@ Session::store(const uint64_t number, const uint64_t count, Turns &turns)
         const auto key = keyOf(n);
         fillPayload(payload_.data(), payload_.size(), key);
         const auto take = [&] {
-            return turns.measure("create", [&] { return engine_.create(key, info, static_cast<int64_t>(payload_.size())); });
+            return turns.measure("create", [&] { return engine_->create(key, info, static_cast<int64_t>(payload_.size())); });
         };
         auto writer = take();
-        for (unsigned tries = 0; !writer && tries < triesMost; ++tries) {
+        for (unsigned tries = 0; !writer && tries < maxTries; ++tries) {
             poll(turns, 1);
             writer = take();
         }
@@ -190,14 +191,14 @@ Session::store(const uint64_t number, const uint64_t count, Turns &turns)
         turns.measure("append", [&] { return writer->append(payload_.data(), payload_.size()); });
         const auto status = turns.measure("finish", [&] { return writer->finish(); });
         need(status == Status::ok, "object " + std::to_string(n) + " is not stored: " + statusText(status));
-        if (n % storesForHit == 0 && hits_.size() < hitsMost)
+        if (n % storesForHit == 0 && hits_.size() < maxHits)
             tryHit(random_() % store_.shape().objects, turns);
         if (n % storesInTurn == 0) {
             poll(turns, 0);
             moveHits(turns);
         }
     }
-    while (engine_.stats().stagedObjects || !hits_.empty()) {
+    while (engine_->stats().stagedObjects || !hits_.empty()) {
         poll(turns, 10);
         moveHits(turns);
     }
@@ -206,7 +207,7 @@ Session::store(const uint64_t number, const uint64_t count, Turns &turns)
 void
 Session::remove(const uint64_t number, Turns &turns)
 {
-    turns.measure("remove", [&] { return engine_.remove(keyOf(number)); });
+    turns.measure("remove", [&] { return engine_->remove(keyOf(number)); });
     if (number % storesInTurn == 0)
         poll(turns, 0);
 }
@@ -216,7 +217,7 @@ Session::update(const uint64_t number, Turns &turns)
 {
     auto info = store_.corpus().info();
     info.expires += 60;
-    turns.measure("updateInfo", [&] { engine_.updateInfo(keyOf(number), info); });
+    turns.measure("updateInfo", [&] { engine_->updateInfo(keyOf(number), info); });
     if (number % storesInTurn == 0)
         poll(turns, 0);
 }
@@ -224,31 +225,31 @@ Session::update(const uint64_t number, Turns &turns)
 Session::Checkpoint
 Session::checkpoint()
 {
-    const auto before = engine_.stats().counters;
+    const auto before = engine_->stats().counters;
     Checkpoint c;
-    engine_.requestCheckpoint();
+    engine_->requestCheckpoint();
     const auto begin = Turns::Now(CLOCK_MONOTONIC);
-    while (engine_.stats().counters.checkpoints == before.checkpoints) {
+    while (engine_->stats().counters.checkpoints == before.checkpoints) {
         poll(c.turns, 1);
-        need(engine_.stats().counters.checkpointErrors == before.checkpointErrors, "a checkpoint failed");
+        need(engine_->stats().counters.checkpointErrors == before.checkpointErrors, "a checkpoint failed");
     }
     c.seconds = secondsSince(begin);
     c.processorSeconds = static_cast<double>(c.turns.processorNanos) / 1e9;
-    c.bytes = engine_.stats().counters.checkpointBytes - before.checkpointBytes;
+    c.bytes = engine_->stats().counters.checkpointBytes - before.checkpointBytes;
     return c;
 }
 
 void
 Session::settle(Turns &turns)
 {
-    while (!engine_.stats().counters.checkpoints)
+    while (!engine_->stats().counters.checkpoints)
         poll(turns, 1);
 }
 
 void
 Session::writeDeletes(Turns &turns)
 {
-    while (engine_.stats().deletesPending)
+    while (engine_->stats().deletesPending)
         poll(turns, 10);
 }
 
@@ -257,20 +258,20 @@ Session::idle(const unsigned seconds, Turns &turns)
 {
     auto config = config_;
     config.checkpoint = 1;
-    engine_.reconfigure(config);
-    const auto before = engine_.stats().bytesWritten;
+    engine_->reconfigure(config);
+    const auto before = engine_->stats().bytesWritten;
     const auto begin = Turns::Now(CLOCK_MONOTONIC);
     while (secondsSince(begin) < seconds)
         poll(turns, 10);
-    engine_.reconfigure(config_);
-    return engine_.stats().bytesWritten - before;
+    engine_->reconfigure(config_);
+    return engine_->stats().bytesWritten - before;
 }
 
 double
 Session::stop()
 {
     const auto begin = Turns::Now(CLOCK_MONOTONIC);
-    const auto status = engine_.close(stopMilliseconds);
+    const auto status = engine_->close(stopMilliseconds);
     need(status == Status::ok, std::string("the store does not stop: ") + statusText(status));
     return secondsSince(begin);
 }

@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_SCALE_SESSION_H
 #define CLUSTERFS_BENCH_SCALE_SESSION_H
 
-#include "fs/cluster/engine/Engine.h"
+#include "fs/cluster/api/Engine.h"
 #include "tools/bench/scale/HollowDevice.h"
 #include "tools/bench/scale/MadeStore.h"
 #include "tools/bench/scale/Turns.h"
@@ -62,8 +62,8 @@ public:
     /// \returns seconds that it took
     double stop();
 
-    ClusterFs::Stats stats() const { return engine_.stats(); }
-    ClusterFs::Engine &engine() { return engine_; }
+    ClusterFs::Stats stats() const { return engine_->stats(); }
+    ClusterFs::Engine &engine() { return *engine_; }
 
     static uint64_t ResidentBytes(); ///< of this process
 
@@ -81,7 +81,7 @@ private:
     std::unique_ptr<ClusterFs::AioDevice> file_;
     HollowDevice device_;
     ClusterFs::Config config_;
-    ClusterFs::Engine engine_;
+    std::unique_ptr<ClusterFs::Engine> engine_; ///< from start() on
     std::vector<std::shared_ptr<Hit>> hits_; ///< being read
     std::mt19937_64 random_{1};
     std::vector<char> payload_;

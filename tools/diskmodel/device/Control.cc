@@ -14,8 +14,8 @@ Control::obey(const std::string &lines)
 {
     result_ = "ok";
     try {
-        if (lines.size() > mostBytes)
-            throw BadRequest("more than " + sizeText(mostBytes) + " of commands at once");
+        if (lines.size() > maxBytes)
+            throw BadRequest("more than " + sizeText(maxBytes) + " of commands at once");
         std::istringstream stream(lines);
         std::string line;
         while (std::getline(stream, line)) {

@@ -22,7 +22,7 @@ public:
     const std::string &result() const { return result_; }
 
     static const char *Help();
-    static constexpr size_t mostBytes = 4096; ///< of lines at once
+    static constexpr size_t maxBytes = 4096; ///< of lines at once
 
 private:
     void obeyOne(const std::string &line);

@@ -11,8 +11,8 @@
 namespace DiskModel {
 namespace {
 
-constexpr size_t mostFaults = 64;
-constexpr uint64_t mostBytes = UINT64_MAX / 2;
+constexpr size_t maxFaults = 64;
+constexpr uint64_t maxBytes = UINT64_MAX / 2;
 
 struct KindRule {
     const char *name;
@@ -66,9 +66,9 @@ setOne(Fault &fault, const KindRule &rule, const std::string &word)
     const auto name = word.substr(0, equals);
     const auto text = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (name == "offset")
-        fault.offset = parseSize(name, text, 0, mostBytes);
+        fault.offset = parseSize(name, text, 0, maxBytes);
     else if (name == "length")
-        fault.length = parseSize(name, text, 1, mostBytes);
+        fault.length = parseSize(name, text, 1, maxBytes);
     else if (name == "count")
         fault.left = parseWhole(name, text, 1, UINT64_MAX);
     else if (name == "probability")
@@ -104,8 +104,8 @@ Faults::add(const std::string &words)
     fault.value = rule.defaultValue;
     while (stream >> word)
         setOne(fault, rule, word);
-    if (faults_.size() >= mostFaults)
-        throw BadRequest("there are " + std::to_string(mostFaults) + " faults already: clear them first");
+    if (faults_.size() >= maxFaults)
+        throw BadRequest("there are " + std::to_string(maxFaults) + " faults already: clear them first");
     faults_.push_back(fault);
 }
 

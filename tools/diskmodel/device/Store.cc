@@ -62,7 +62,7 @@ Store::Store(const int fd, const uint64_t size):
     fd_(fd),
     size_(size),
     used_((size + chunk - 1) / chunk),
-    scratch_(mostRead)
+    scratch_(maxRead)
 {
 }
 

@@ -31,9 +31,9 @@ public:
     uint64_t size() const { return size_; }
     bool blank() const { return blank_; } ///< nothing was in it at the start
 
-    /// the bytes of a range of at most mostRead, until the next call
+    /// the bytes of a range of at most maxRead, until the next call
     const char *read(uint64_t offset, uint64_t size);
-    static constexpr uint64_t mostRead = 1 << 20;
+    static constexpr uint64_t maxRead = 1 << 20;
 
     /// \returns 0 or an errno
     int write(uint64_t offset, uint64_t size, const char *data);

@@ -11,7 +11,7 @@ void
 Traffic::reset(const Nanos now)
 {
     counts_ = Counts();
-    counts_.mostUnderWay = underWay_;
+    counts_.maxUnderWay = underWay_;
     began_ = last_ = now;
 }
 
@@ -31,7 +31,7 @@ Traffic::arrived(const Request &request)
     pass(counts_, request.arrival);
     last_ = std::max(last_, request.arrival);
     ++underWay_;
-    counts_.mostUnderWay = std::max(counts_.mostUnderWay, underWay_);
+    counts_.maxUnderWay = std::max(counts_.maxUnderWay, underWay_);
     auto &kind = counts_.kinds[static_cast<size_t>(request.op)];
     ++kind.count;
     kind.bytes += request.size;
@@ -79,7 +79,7 @@ Traffic::report(JsonText &text, const Nanos now) const
     text.add("busySeconds", seconds(counts.busy));
     text.add("depthSeconds", counts.depthTime / nanosPerSecond);
     text.add("queueDepthMean", counts.busy ? counts.depthTime / static_cast<double>(counts.busy) : 0.0);
-    text.add("queueDepthMax", counts.mostUnderWay);
+    text.add("queueDepthMax", counts.maxUnderWay);
     text.add("underWay", underWay_);
     text.add("timedEvents", counts.events);
     const auto lateSum = static_cast<double>(counts.lateSum) / nanosPerMicro;

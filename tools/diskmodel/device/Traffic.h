@@ -36,7 +36,7 @@ private:
         uint64_t errors = 0;
         Nanos busy = 0; ///< with anything under way
         double depthTime = 0; ///< nanoseconds times requests under way
-        uint64_t mostUnderWay = 0;
+        uint64_t maxUnderWay = 0;
         uint64_t events = 0; ///< timed ones
         uint64_t lateOverMilli = 0;
         Nanos lateSum = 0;

@@ -12,7 +12,7 @@ namespace DiskModel {
 
 static constexpr uint64_t sector = 4096; ///< tracks are multiples of it
 static constexpr double skewMargin = 1.15; ///< over the time of the shortest seek
-static constexpr double mostTracks = 1 << 24;
+static constexpr double maxTracks = 1 << 24;
 
 HddGeometry::HddGeometry(const Parameters &p, const uint64_t size):
     revolution_(60 * nanosPerSecond / p.rpm),
@@ -24,7 +24,7 @@ HddGeometry::HddGeometry(const Parameters &p, const uint64_t size):
     const double outermost = p.rate * 1e6 * revolution_ / nanosPerSecond;
     const double mean = outermost * (1 - p.zone / 2);
     const double expected = static_cast<double>(size) / mean / p.stroke; // tracks of the whole platter
-    if (outermost * (1 - p.zone) < sector || expected > mostTracks) {
+    if (outermost * (1 - p.zone) < sector || expected > maxTracks) {
         throw BadRequest("a disk of " + sizeText(size) + " with tracks of " +
                          sizeText(static_cast<uint64_t>(mean)) +
                          " (rate, rpm, zone, stroke) has too many or too small tracks");

@@ -7,14 +7,14 @@
 
 namespace DiskModel {
 
-static constexpr uint64_t mostMerged = 4 << 20; ///< bytes of one range
+static constexpr uint64_t maxMerged = 4 << 20; ///< bytes of one range
 
 void
 HddWriteCache::add(const uint64_t offset, const uint64_t size, const Nanos at)
 {
     ++number_;
     bytes_ += size;
-    if (!ranges_.empty() && ranges_.back().end() == offset && ranges_.back().size + size <= mostMerged) {
+    if (!ranges_.empty() && ranges_.back().end() == offset && ranges_.back().size + size <= maxMerged) {
         // keeps the number of its first write: a flush that waits for that one
         // waits for all of the range
         ranges_.back().size += size;

@@ -26,8 +26,8 @@ static const struct {
 } entries[] = {{"disk", diskNode}, {"ctl", ctlNode}, {"stats", statsNode}};
 
 static constexpr double forever = 1e9; ///< seconds that the kernel may remember names and sizes
-static constexpr unsigned mostUnderWay = 512; ///< asynchronous requests that the kernel sends at once
-static constexpr size_t mostTexts = 64;
+static constexpr unsigned maxUnderWay = 512; ///< asynchronous requests that the kernel sends at once
+static constexpr size_t maxTexts = 64;
 
 /// What libfuse calls, a function for each kind of request
 struct FuseCalls {
@@ -48,9 +48,9 @@ struct FuseCalls {
     }
 
     static void init(void *, fuse_conn_info *const connection) {
-        connection->max_write = Store::mostRead;
-        connection->max_background = mostUnderWay;
-        connection->congestion_threshold = mostUnderWay;
+        connection->max_write = Store::maxRead;
+        connection->max_background = maxUnderWay;
+        connection->congestion_threshold = maxUnderWay;
         // one copy from the store's mapping is cheaper than pipes
         connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
         connection->want |= connection->capable & (FUSE_CAP_ASYNC_DIO | FUSE_CAP_ASYNC_READ);
@@ -84,7 +84,7 @@ struct FuseCalls {
 
     static void open(const fuse_req_t request, const fuse_ino_t node, fuse_file_info *const file) {
         auto &files = of(request);
-        if (node != diskNode && files.texts_.size() >= mostTexts) {
+        if (node != diskNode && files.texts_.size() >= maxTexts) {
             fuse_reply_err(request, ENFILE);
             return;
         }
@@ -131,7 +131,7 @@ struct FuseCalls {
             fuse_reply_buf(request, text.data() + from, std::min<uint64_t>(size, text.size() - from));
             return;
         }
-        const auto end = std::min<uint64_t>(files.disk_->size(), begin + std::min<uint64_t>(size, Store::mostRead));
+        const auto end = std::min<uint64_t>(files.disk_->size(), begin + std::min<uint64_t>(size, Store::maxRead));
         if (begin >= end)
             fuse_reply_buf(request, nullptr, 0);
         else

@@ -20,7 +20,7 @@
 
 namespace DiskModel {
 
-static constexpr unsigned mostTries = 100;
+static constexpr unsigned maxTries = 100;
 static constexpr unsigned pause = 20000; ///< microseconds between them
 
 static BadRequest
@@ -43,7 +43,7 @@ LoopDevice::LoopDevice(const std::string &file, const unsigned sector):
     bool attached = false;
     try {
         // others look for free devices at the same time: then the next one
-        for (unsigned i = 0; i < mostTries && !attached; ++i) {
+        for (unsigned i = 0; i < maxTries && !attached; ++i) {
             attached = attach(control, disk, sector);
             if (!attached)
                 usleep(pause);
@@ -56,7 +56,7 @@ LoopDevice::LoopDevice(const std::string &file, const unsigned sector):
     close(disk);
     close(control);
     if (!attached)
-        throw BadRequest("no loop device could be had within " + std::to_string(mostTries * pause / 1000000) +
+        throw BadRequest("no loop device could be had within " + std::to_string(maxTries * pause / 1000000) +
                          " s: losetup --list shows who has them");
 }
 

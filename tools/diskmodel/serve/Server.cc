@@ -20,7 +20,7 @@
 namespace DiskModel {
 
 static constexpr int realtimePriority = 10;
-static constexpr unsigned mostAtOnce = 64; ///< requests that are taken before time is looked at
+static constexpr unsigned maxAtOnce = 64; ///< requests that are taken before time is looked at
 static constexpr Nanos stopCheck = 20000000; ///< how often to see whether the disk is closed, at the end
 
 Server::Server(const ServeOptions &options, Store &store, WriteLog *const log, const std::string &folder,
@@ -119,7 +119,7 @@ Server::loop()
             break;
         if (!waitForEvent())
             continue;
-        for (unsigned i = 0; i < mostAtOnce && files_->receive(); ++i)
+        for (unsigned i = 0; i < maxAtOnce && files_->receive(); ++i)
             disk_->advance();
     }
 }

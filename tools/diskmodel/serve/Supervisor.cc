@@ -105,7 +105,7 @@ Supervisor::attachLoop()
     loop_->setQueue("scheduler", scheduler);
     loop_->setQueue("rotational", spinning ? "1" : "0");
     // larger requests would be split on their way through FUSE and count twice
-    loop_->setQueue("max_sectors_kb", std::to_string(Store::mostRead >> 10));
+    loop_->setQueue("max_sectors_kb", std::to_string(Store::maxRead >> 10));
 }
 
 void

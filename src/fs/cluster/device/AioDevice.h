@@ -16,7 +16,7 @@
 namespace ClusterFs {
 
 /// A real disk. Without kernel AIO (fs.aio-max-nr used up, a kernel built
-/// without it) requests are carried out at once, one by one; without O_DIRECT
+/// without it) requests are relocated out at once, one by one; without O_DIRECT
 /// they go through the page cache. Both are said in the log once.
 class AioDevice final : public Device
 {

@@ -31,7 +31,8 @@ AioDevice::Open(const Clock &clock, const OpenOptions &options, const Log &log, 
     }
 
     if (!opened.direct && log)
-        log(LogLevel::warning, options.path + ": O_DIRECT is not supported here, so all I/O goes through the page cache, and takes memory twice; use a block device, or a file on ext4 or XFS");
+        log(LogLevel::warning, options.path + ": O_DIRECT is not supported here, so all I/O goes through the page cache, "
+            "and takes memory twice; use a block device, or a file on ext4 or XFS");
 
     std::unique_ptr<AioDevice> device(new AioDevice(clock, opened, options.depth));
     if (!device->setUp(options, log, error))

@@ -80,7 +80,7 @@ Device::submit(Io io)
     (void)request.release();
 
     startQueued();
-    stats_.queuedMost = std::max<uint64_t>(stats_.queuedMost, queued());
+    stats_.maxQueued = std::max<uint64_t>(stats_.maxQueued, queued());
 }
 
 /// whose turn it is, or nil when nothing may start

@@ -41,7 +41,7 @@ struct DeviceStats {
         uint64_t busyMicros = 0; ///< sum of the latencies
     };
     PerOp op[ioOpCount];
-    uint64_t queuedMost = 0; ///< longest queue seen in front of the device
+    uint64_t maxQueued = 0; ///< longest queue seen in front of the device
     int lastErrno = 0; ///< of the newest failure
 
     const PerOp &of(const IoOp o) const { return op[static_cast<unsigned>(o)]; }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-ClusterFs::GroupControl::GroupControl(Shared &shared, Tracker &tracker, ReadCache &cache):
-    shared_(shared),
+ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, ReadCache &cache):
+    context_(context),
     tracker_(tracker),
     cache_(cache)
 {
@@ -17,8 +17,8 @@ template <class Staged, class Packed>
 void
 ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packed &&packed)
 {
-    const auto &catalog = shared_.catalog;
-    tracker_.membersOf(group, members_, Groups::mostMembers);
+    const auto &catalog = context_.catalog;
+    tracker_.membersOf(group, members_, Groups::maxMembers);
     for (const auto &key: members_) {
         const auto slot = catalog.index.find(key);
         if (slot == noSlot)
@@ -35,9 +35,9 @@ void
 ClusterFs::GroupControl::love(const uint64_t group)
 {
     eachMember(group, [this](const StageNo s) {
-        shared_.catalog.staging.touch(s);
+        context_.catalog.staging.touch(s);
     }, [this](const Record &r, const uint32_t bytes) {
-        (void)cache_.find(r.cluster, shared_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
+        (void)cache_.find(r.cluster, context_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
     });
 }
 
@@ -45,9 +45,9 @@ void
 ClusterFs::GroupControl::hate(const uint64_t group)
 {
     eachMember(group, [this](const StageNo s) {
-        shared_.catalog.staging.putLast(s);
+        context_.catalog.staging.putLast(s);
     }, [this](const Record &r, const uint32_t bytes) {
-        cache_.putFirst(r.cluster, shared_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
+        cache_.putFirst(r.cluster, context_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
     });
 }
 
@@ -57,7 +57,7 @@ ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds
     const auto name = Tracker::NameOf(group);
     if (!seconds)
         return persist_.erase(name) > 0;
-    if (persist_.size() >= persistMost && !persist_.count(name))
+    if (persist_.size() >= maxPersist && !persist_.count(name))
         return false;
     persist_[name] = seconds;
     return true;
@@ -66,7 +66,7 @@ ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds
 uint32_t
 ClusterFs::GroupControl::persistOf(const Key &key) const
 {
-    const auto usual = shared_.config.persist;
+    const auto usual = context_.config.persist;
     if (persist_.empty())
         return usual;
     const auto found = persist_.find(tracker_.groupNumber(key));
@@ -76,7 +76,7 @@ ClusterFs::GroupControl::persistOf(const Key &key) const
 uint32_t
 ClusterFs::GroupControl::leastPersist() const
 {
-    auto least = shared_.config.persist;
+    auto least = context_.config.persist;
     for (const auto &own: persist_)
         least = std::min(least, own.second);
     return least;

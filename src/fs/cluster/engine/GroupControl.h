@@ -4,9 +4,9 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 
-#include "fs/cluster/index/Shared.h"
-#include "fs/cluster/locality/Tracker.h"
-#include "fs/cluster/reading/ReadCache.h"
+#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/context/StoreContext.h"
+#include "fs/cluster/learning/Tracker.h"
 
 #include <map>
 
@@ -18,7 +18,7 @@ namespace ClusterFs {
 class GroupControl
 {
 public:
-    GroupControl(Shared &, Tracker &, ReadCache &);
+    GroupControl(StoreContext &, Tracker &, ReadCache &);
 
     void love(uint64_t group); ///< \see Engine::love()
     void hate(uint64_t group); ///< \see Engine::hate()
@@ -29,13 +29,13 @@ public:
     /// \returns the least that persistOf() may return
     uint32_t leastPersist() const;
 
-    static constexpr size_t persistMost = 1024; ///< groups with a time of their own
+    static constexpr size_t maxPersist = 1024; ///< groups with a time of their own
 
 private:
     template <class Staged, class Packed>
     void eachMember(uint64_t group, Staged &&staged, Packed &&packed);
 
-    Shared &shared_;
+    StoreContext &context_;
     Tracker &tracker_;
     ReadCache &cache_;
     std::map<uint64_t, uint32_t> persist_; ///< seconds, by Tracker::NameOf() the group

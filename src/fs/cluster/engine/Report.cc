@@ -140,8 +140,8 @@ addTraffic(Lines &l, const Stats &s)
     l.bytes("bytes packed", c.packedBytes);
     l.count("clusters evicted", c.evictedClusters);
     l.count("objects evicted", c.evictedObjects);
-    l.count("objects carried", c.carriedObjects);
-    l.bytes("bytes carried", c.carriedBytes);
+    l.count("objects relocated", c.relocatedObjects);
+    l.bytes("bytes relocated", c.relocatedBytes);
     l.bytes("bytes merged", c.mergedBytes);
     l.count("objects expired", c.expiredObjects);
     l.number("write amplification", s.writeAmplification);
@@ -198,7 +198,7 @@ ClusterFs::reportText(const Engine &engine, const Device &device)
     l.text("asynchronous I/O", device.asynchronous() ? "yes" : "no: each request holds up Squid");
     l.count("disk requests in flight", device.inFlight());
     l.count("disk requests queued", device.queued());
-    l.count("longest disk queue", device.stats().queuedMost);
+    l.count("longest disk queue", device.stats().maxQueued);
     addRecovery(l, engine, s);
     return l.out;
 }

@@ -4,8 +4,8 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_REPORT_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_REPORT_H
 
+#include "fs/cluster/api/Engine.h"
 #include "fs/cluster/device/Device.h"
-#include "fs/cluster/engine/Engine.h"
 
 namespace ClusterFs {
 

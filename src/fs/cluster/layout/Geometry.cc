@@ -49,7 +49,7 @@ ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const u
     // room for an eighth more objects than the mean size makes one expect
     objectsExpected = std::max<uint64_t>(1024, device / object + device / object / 8);
     objectsExpected = std::min<uint64_t>(objectsExpected, uint64_t(1) << 30);
-    objectsMost = std::min<uint64_t>(std::max(objectsExpected, device / leastObjectBytes), uint64_t(1) << 30);
+    maxObjects = std::min<uint64_t>(std::max(objectsExpected, device / leastObjectBytes), uint64_t(1) << 30);
     baseBuckets = static_cast<uint32_t>(std::max<uint64_t>(512, objectsExpected / 16));
 
     const auto together = indexBytes(device / cluster, objectsExpected);

@@ -17,7 +17,7 @@ constexpr uint64_t probeOffset = 2 * superblockSpacing - superblockBytes; ///< o
 constexpr uint32_t indexBlockBytes = 4096;
 constexpr uint32_t groupsChunkBytes = 256 * 1024;
 constexpr uint32_t journalBlockBytes = 4096;
-constexpr size_t logSkipsMost = 512; ///< bad clusters that the index log can go past
+constexpr size_t maxLogSkips = 512; ///< bad clusters that the index log can go past
 
 /// Sizes and places of the regions, in bytes. All but logSkips is fixed by formatting; the
 /// superblock stores what plan() was given, and plan() gives the same again.
@@ -26,7 +26,7 @@ struct Geometry {
     uint32_t clusterBytes = 0;
     uint32_t objectBytes = 0; ///< expected mean object size
     uint64_t objectsExpected = 0; ///< at that size
-    uint64_t objectsMost = 0; ///< that fit if they are as small as can be, as far as the index can count
+    uint64_t maxObjects = 0; ///< that fit if they are as small as can be, as far as the index can count
     uint32_t baseBuckets = 0; ///< of the index when it is empty
     uint64_t logStart = 0; ///< of the index log, which goes on in the first clusters
     uint32_t logBlocks = 0; ///< of the index log's own region

@@ -23,11 +23,11 @@ constexpr uint8_t useByte = 17;
 uint64_t
 packedAnew(const uint64_t packed)
 {
-    constexpr uint64_t expiresMost = (1 << 25) - 1;
-    constexpr uint64_t modifiedMost = (1 << 30) - 1;
-    const auto expires = std::min(packed >> 38, expiresMost);
-    const auto modified = (packed >> 8) & modifiedMost;
-    return expires << 39 | (modified == modifiedMost ? 0 : modified) << 8 | (packed & 0xff);
+    constexpr uint64_t maxExpires = (1 << 25) - 1;
+    constexpr uint64_t maxModified = (1 << 30) - 1;
+    const auto expires = std::min(packed >> 38, maxExpires);
+    const auto modified = (packed >> 8) & maxModified;
+    return expires << 39 | (modified == maxModified ? 0 : modified) << 8 | (packed & 0xff);
 }
 
 void

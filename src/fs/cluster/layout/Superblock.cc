@@ -124,7 +124,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     serial = r.u64();
     for (auto &word: secret)
         word = r.u64();
-    std::vector<ClusterNo> skips(std::min<size_t>(r.u32(), logSkipsMost + 1));
+    std::vector<ClusterNo> skips(std::min<size_t>(r.u32(), maxLogSkips + 1));
     for (auto &skip: skips)
         skip = r.u32();
 
@@ -151,7 +151,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         return Status::ok;
     }
     const bool inOrder = std::adjacent_find(skips.begin(), skips.end(), std::greater_equal<ClusterNo>()) == skips.end();
-    const bool skipsFit = skips.size() <= logSkipsMost && inOrder && (skips.empty() || skips.back() < logClusters);
+    const bool skipsFit = skips.size() <= maxLogSkips && inOrder && (skips.empty() || skips.back() < logClusters);
     geometry.logSkips = std::move(skips);
     const bool fits = skipsFit && logClusters < geometry.clusterCount && log.blocks <= geometry.logBlocksWith(logClusters) && log.sane();
     if (!fits || turnCursor >= geometry.clusterCount || removalBlocks * uint64_t(2) > log.used()) {

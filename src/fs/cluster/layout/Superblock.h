@@ -64,6 +64,13 @@ struct Superblock {
     Status decode(const char *buffer, std::string &error);
 };
 
+/// where the copy with that update number goes
+inline uint64_t
+superblockOffset(const uint64_t update)
+{
+    return update % 2 * superblockSpacing;
+}
+
 } // namespace ClusterFs
 
 #endif

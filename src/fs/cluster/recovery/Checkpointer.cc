@@ -20,35 +20,35 @@ constexpr uint32_t logShare = 3; ///< the log is to hold that many times what th
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Checkpointer::Checkpointer(Shared &shared, Journal &journal, const Superblock &superblock):
-    shared_(shared),
+ClusterFs::Checkpointer::Checkpointer(StoreContext &context, Journal &journal, const Superblock &superblock):
+    context_(context),
     journal_(journal),
     superblock_(superblock),
-    log_(shared.geometry, superblock),
+    log_(context.geometry, superblock),
     buffer_(std::make_shared<Buffer>(std::max(blocksInPiece * indexBlockBytes, groupsChunkBytes))),
     serial_(superblock.serial),
     previous_(superblock.serial),
-    tried_(shared.clock.micros())
+    tried_(context.clock.micros())
 {
 }
 
 size_t
 ClusterFs::Checkpointer::objectBytes() const
 {
-    return IndexObject::encodedBytes + (shared_.catalog.index.keepsKeys() ? sizeof(Key) : 0);
+    return IndexObject::encodedBytes + (context_.catalog.index.keepsKeys() ? sizeof(Key) : 0);
 }
 
 void
 ClusterFs::Checkpointer::poll()
 {
-    if (busy_ || held_ || !shared_.recovered || shared_.health.level != Health::Level::good)
+    if (busy_ || held_ || !context_.recovered || context_.health.level != Health::Level::good)
         return;
     if (step_ == Step::idle && !due())
         return;
-    const auto until = shared_.clock.micros() + turnMicros;
+    const auto until = context_.clock.micros() + turnMicros;
     do {
         next();
-    } while (!busy_ && step_ != Step::idle && shared_.clock.micros() < until);
+    } while (!busy_ && step_ != Step::idle && context_.clock.micros() < until);
 }
 
 /// \returns whether this step may look at one thing more
@@ -65,14 +65,14 @@ ClusterFs::Checkpointer::look()
 bool
 ClusterFs::Checkpointer::due()
 {
-    const auto since = shared_.clock.micros() - tried_;
-    const bool time = since >= uint64_t(shared_.config.checkpoint) * 1000000 && shared_.catalog.changes.any();
+    const auto since = context_.clock.micros() - tried_;
+    const bool time = since >= uint64_t(context_.config.checkpoint) * 1000000 && context_.catalog.changes.any();
     const bool space = journal_.used() >= journalShare && (!lastFailed_ || since >= retryMicros);
     waiting_ = requested_ || time || space;
     // An object may be deleted while its cluster is being written. The journal
     // before this checkpoint says so, but only that of later ones is sure to
     // be read: begin when nothing is being written.
-    if (!waiting_ || shared_.catalog.clusters.inState(ClusterState::writing))
+    if (!waiting_ || context_.catalog.clusters.inState(ClusterState::writing))
         return false;
     begin();
     return true;
@@ -82,31 +82,31 @@ ClusterFs::Checkpointer::due()
 void
 ClusterFs::Checkpointer::askForRoom()
 {
-    const auto &catalog = shared_.catalog;
-    const auto &g = shared_.geometry;
+    const auto &catalog = context_.catalog;
+    const auto &g = context_.geometry;
     const auto inUse = catalog.clusters.inState(ClusterState::packed) + catalog.clusters.inState(ClusterState::part);
     const auto bytes = catalog.index.linked() * objectBytes() + uint64_t(inUse) * 2 * IndexSection::encodedBytes;
     const auto wanted = logShare * (bytes / (IndexBlock::capacity() * 9 / 10) + 8);
     if (wanted <= g.logBlocks)
         return;
     const auto clusters = (wanted - g.logBlocks) / (g.clusterBytes / indexBlockBytes) + 1;
-    shared_.logClustersWanted = std::max(shared_.logClustersWanted, static_cast<uint32_t>(std::min<uint64_t>(clusters, g.clusterCount / 2)));
+    context_.logClustersWanted = std::max(context_.logClustersWanted, static_cast<uint32_t>(std::min<uint64_t>(clusters, g.clusterCount / 2)));
 }
 
 void
 ClusterFs::Checkpointer::begin()
 {
     requested_ = waiting_ = false;
-    tried_ = shared_.clock.micros();
+    tried_ = context_.clock.micros();
     number_ = superblock_.checkpoint + 1;
     ++serial_;
-    from_ = shared_.sequence + 1;
-    forgotten_ = shared_.forgotten;
-    shared_.leftBehind.checkpointBegins();
-    shared_.catalog.changes.begin();
-    anew_ = shared_.catalog.changes.collectsAll();
+    from_ = context_.sequence + 1;
+    forgotten_ = context_.forgotten;
+    context_.leftBehind.checkpointBegins();
+    context_.catalog.changes.begin();
+    anew_ = context_.catalog.changes.collectsAll();
     askForRoom();
-    log_.begin(shared_.logClusters, anew_);
+    log_.begin(context_.logClusters, anew_);
     removals_.clear();
     removalBlocks_ = 1;
     removalBytes_ = 0;
@@ -202,13 +202,13 @@ ClusterFs::Checkpointer::openBlock()
             failed(Status::full);
             return;
         }
-        pieceAt_ = shared_.geometry.logOffset(log_.next().block);
+        pieceAt_ = context_.geometry.logOffset(log_.next().block);
     }
     block_ = IndexBlock();
     block_.serial = serial_;
     block_.previous = previous_;
     block_.part = part_;
-    block_.keys = shared_.catalog.index.keepsKeys();
+    block_.keys = context_.catalog.index.keepsKeys();
     block_.number = part_ == IndexBlock::Part::contents ? 0 : removalNumber_++;
     block_.removalBlocks = removalBlocks_;
     block_.turn = log_.turnBefore();
@@ -221,7 +221,7 @@ void
 ClusterFs::Checkpointer::closeBlock()
 {
     block_.position = log_.next();
-    block_.encode(buffer_->data() + size_t(filled_) * indexBlockBytes, shared_.uuid);
+    block_.encode(buffer_->data() + size_t(filled_) * indexBlockBytes, context_.uuid);
     log_.take();
     ++filled_;
     ++written_;
@@ -255,7 +255,7 @@ ClusterFs::Checkpointer::closePart(const IndexBlock::Part following)
 void
 ClusterFs::Checkpointer::addRemoval(const IndexRemoval &removal)
 {
-    if (removals_.size() < removalsMost) {
+    if (removals_.size() < maxRemovals) {
         removals_.push_back(removal);
         if (removalBytes_ + removal.encodedBytes() > IndexBlock::capacity()) {
             ++removalBlocks_;
@@ -265,8 +265,8 @@ ClusterFs::Checkpointer::addRemoval(const IndexRemoval &removal)
         return;
     }
     // it would hardly be more to write everything, and then nothing older counts
-    shared_.catalog.changes.failed();
-    shared_.catalog.changes.all();
+    context_.catalog.changes.failed();
+    context_.catalog.changes.all();
     log_.failed(false);
     begin();
 }
@@ -276,7 +276,7 @@ ClusterFs::Checkpointer::addRemoval(const IndexRemoval &removal)
 void
 ClusterFs::Checkpointer::addChangedClusters()
 {
-    auto &catalog = shared_.catalog;
+    auto &catalog = context_.catalog;
     while (looks_) {
         ClusterNo n = noCluster;
         if (!anew_)
@@ -306,7 +306,7 @@ ClusterFs::Checkpointer::addChangedClusters()
 void
 ClusterFs::Checkpointer::addGoneObjects()
 {
-    const auto &changes = shared_.catalog.changes;
+    const auto &changes = context_.catalog.changes;
     const auto &gone = changes.collectedGone();
     for (; !anew_ && nextItem_ < gone.size() && look(); ++nextItem_) {
         const auto &g = gone[nextItem_];
@@ -347,7 +347,7 @@ ClusterFs::Checkpointer::addRemovals(const bool again)
 bool
 ClusterFs::Checkpointer::openSection(const ClusterNo n)
 {
-    const auto &c = shared_.catalog.clusters[n];
+    const auto &c = context_.catalog.clusters[n];
     const bool named = c.state == ClusterState::packed || c.state == ClusterState::part || c.state == ClusterState::bad;
     if (!named || (c.state != ClusterState::bad && c.sequence >= from_))
         return true; // nothing is known of free ones; the journal leads to new ones
@@ -370,7 +370,7 @@ ClusterFs::Checkpointer::openSection(const ClusterNo n)
         section_ = n;
         sectionSequence_ = c.sequence;
         sectionSlot_ = c.first;
-        sectionCarried_ = false;
+        sectionRelocated_ = false;
     }
     return true;
 }
@@ -383,7 +383,7 @@ ClusterFs::Checkpointer::addObject(const SlotNo slot, const Record &where)
         return false;
     if ((block_.sections.empty() || block_.sections.back().cluster != section_) && !openSection(section_))
         return false;
-    const auto &index = shared_.catalog.index;
+    const auto &index = context_.catalog.index;
     const auto &r = index[slot];
     IndexObject o;
     o.hashed = index.hashedOf(slot);
@@ -398,19 +398,19 @@ ClusterFs::Checkpointer::addObject(const SlotNo slot, const Record &where)
     return true;
 }
 
-/// Objects that are being carried still are where they came from. They come last: one that moves
+/// Objects that are being relocated still are where they came from. They come last: one that moves
 /// into staging behind our back must not be missed, while naming one twice does no harm.
 /// \returns whether the section is complete
 bool
 ClusterFs::Checkpointer::continueSection()
 {
-    const auto &catalog = shared_.catalog;
+    const auto &catalog = context_.catalog;
     const auto &c = catalog.clusters[section_];
     if (c.state != ClusterState::packed || c.sequence != sectionSequence_) {
         section_ = noCluster; // forgotten meanwhile: the journal says so
         return true;
     }
-    for (; !sectionCarried_ && sectionSlot_ != noSlot; sectionSlot_ = catalog.index[sectionSlot_].sibling) {
+    for (; !sectionRelocated_ && sectionSlot_ != noSlot; sectionSlot_ = catalog.index[sectionSlot_].sibling) {
         if (!look())
             return false;
         const auto &r = catalog.index[sectionSlot_];
@@ -421,12 +421,12 @@ ClusterFs::Checkpointer::continueSection()
         if (!r.dead() && !addObject(sectionSlot_, r))
             return false;
     }
-    if (!sectionCarried_) {
-        sectionCarried_ = true;
+    if (!sectionRelocated_) {
+        sectionRelocated_ = true;
         sectionSlot_ = 0; // a staging slot from now on
     }
     const auto &staging = catalog.staging;
-    for (; c.carried && sectionSlot_ < staging.slotsTouched(); ++sectionSlot_) {
+    for (; c.relocated && sectionSlot_ < staging.slotsTouched(); ++sectionSlot_) {
         if (!look())
             return false;
         const auto &staged = staging[sectionSlot_];
@@ -444,7 +444,7 @@ ClusterFs::Checkpointer::continueSection()
 void
 ClusterFs::Checkpointer::addSections()
 {
-    auto &catalog = shared_.catalog;
+    auto &catalog = context_.catalog;
     while (looks_) {
         if (section_ != noCluster && !continueSection())
             return;
@@ -471,7 +471,7 @@ ClusterFs::Checkpointer::addSections()
 void
 ClusterFs::Checkpointer::addUpdates()
 {
-    const auto &catalog = shared_.catalog;
+    const auto &catalog = context_.catalog;
     const auto &updates = catalog.changes.collectedUpdates();
     for (; !anew_ && nextItem_ < updates.size() && look(); ++nextItem_) {
         const auto slot = catalog.index.find(updates[nextItem_]);
@@ -501,7 +501,7 @@ ClusterFs::Checkpointer::addUpdates()
 void
 ClusterFs::Checkpointer::addUses()
 {
-    const auto &catalog = shared_.catalog;
+    const auto &catalog = context_.catalog;
     const auto &uses = catalog.changes.collectedUses();
     for (; !anew_ && nextItem_ < uses.size() && look(); ++nextItem_) {
         const auto slot = catalog.index.find(uses[nextItem_]);
@@ -532,7 +532,7 @@ ClusterFs::Checkpointer::addUses()
 void
 ClusterFs::Checkpointer::addTurn()
 {
-    const auto &catalog = shared_.catalog;
+    const auto &catalog = context_.catalog;
     const auto count = catalog.clusters.count();
     for (;;) {
         if (section_ != noCluster && !continueSection())
@@ -565,7 +565,7 @@ void
 ClusterFs::Checkpointer::addGroups()
 {
     constexpr uint64_t rarely = 4; // times their bytes are written to the log before they are
-    const bool fits = (uint64_t(groupsChunk_) + 1) * groupsChunkBytes <= shared_.geometry.groupsBytes;
+    const bool fits = (uint64_t(groupsChunk_) + 1) * groupsChunkBytes <= context_.geometry.groupsBytes;
     const bool wanted = saveGroups && (groupsChunk_ || brief_ || bytesSince_ >= rarely * groupsBytes_);
     const auto saved = fits && wanted ? saveGroups(nextGroup_, groups_) : SavedGroups::Saved::all;
     if (saved == SavedGroups::Saved::some)
@@ -578,8 +578,8 @@ ClusterFs::Checkpointer::addGroups()
     chunk.generation = superblock_.groups + 1;
     chunk.index = groupsChunk_;
     chunk.groups.swap(groups_);
-    SavedGroups::Encode(buffer_->data(), chunk, shared_.uuid);
-    submit(IoOp::write, shared_.geometry.groupsOffset(chunk.generation, groupsChunk_++), groupsChunkBytes);
+    SavedGroups::Encode(buffer_->data(), chunk, context_.uuid);
+    submit(IoOp::write, context_.geometry.groupsOffset(chunk.generation, groupsChunk_++), groupsChunkBytes);
 }
 
 void
@@ -590,8 +590,8 @@ ClusterFs::Checkpointer::writeSuperblock()
     newer_.checkpoint = number_;
     newer_.serial = serial_;
     newer_.clean = false;
-    newer_.lastSequence = shared_.sequence;
-    newer_.objects = shared_.catalog.objects();
+    newer_.lastSequence = context_.sequence;
+    newer_.objects = context_.catalog.objects();
     newer_.groups += groupsChunk_ ? 1 : 0;
     log_.describe(newer_, removalBlocks_);
     ++newer_.update;
@@ -606,19 +606,19 @@ ClusterFs::Checkpointer::finish()
     superblock_ = newer_;
     previous_ = serial_;
     log_.done();
-    shared_.catalog.changes.done();
+    context_.catalog.changes.done();
     step_ = Step::idle;
     lastFailed_ = false;
     if (groupsChunk_) {
         groupsBytes_ = uint64_t(groupsChunk_) * groupsChunkBytes;
         bytesSince_ = 0;
     }
-    shared_.covered = forgotten_; // its journal and its objects do not have them
-    shared_.leftBehind.checkpointDone();
+    context_.covered = forgotten_; // its journal and its objects do not have them
+    context_.leftBehind.checkpointDone();
     ++completed_;
-    ++shared_.counters.checkpoints;
-    shared_.counters.checkpointBytes += uint64_t(written_) * indexBlockBytes + uint64_t(groupsChunk_) * groupsChunkBytes;
-    completedAt_ = shared_.clock.micros();
+    ++context_.counters.checkpoints;
+    context_.counters.checkpointBytes += uint64_t(written_) * indexBlockBytes + uint64_t(groupsChunk_) * groupsChunkBytes;
+    completedAt_ = context_.clock.micros();
 }
 
 void
@@ -630,14 +630,14 @@ ClusterFs::Checkpointer::submit(const IoOp op, const uint64_t offset, const uint
     io.offset = offset;
     io.size = size;
     io.buffer = buffer_->data();
-    const auto alive = shared_.alive;
+    const auto alive = context_.alive;
     const auto buffer = buffer_; // stays until the device is done with it
     io.done = [this, alive, buffer](const Status status) {
         if (*alive)
             answer(status);
     };
     busy_ = true;
-    shared_.device.submit(std::move(io));
+    context_.device.submit(std::move(io));
 }
 
 void
@@ -652,17 +652,17 @@ ClusterFs::Checkpointer::answer(const Status status)
 void
 ClusterFs::Checkpointer::failed(const Status status)
 {
-    ++shared_.counters.checkpointErrors;
+    ++context_.counters.checkpointErrors;
     if (!lastFailed_)
-        shared_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
+        context_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
                     "): the next start will take longer");
     lastFailed_ = true;
-    shared_.catalog.changes.failed();
+    context_.catalog.changes.failed();
     if (status == Status::full) {
-        shared_.catalog.changes.all();
+        context_.catalog.changes.all();
         log_.giveUp();
     } else {
-        shared_.health.writeDone(status, shared_.log);
+        context_.health.writeDone(status, context_.log);
         // the superblock may be on the device all the same
         const bool known = step_ == Step::flushSuperblock || step_ == Step::finish;
         log_.failed(known);
@@ -676,20 +676,20 @@ ClusterFs::Checkpointer::failed(const Status status)
 ClusterFs::Status
 ClusterFs::Checkpointer::superblockNow(const bool clean, const uint64_t maxMicros)
 {
-    const auto deadline = shared_.clock.micros() + maxMicros;
+    const auto deadline = context_.clock.micros() + maxMicros;
     auto newer = superblock_;
     newer.clean = clean;
-    newer.lastSequence = shared_.sequence;
+    newer.lastSequence = context_.sequence;
     ++newer.update;
     const auto buffer = std::make_shared<Buffer>(superblockBytes);
     newer.encode(buffer->data());
     const auto left = [&] {
-        const auto now = shared_.clock.micros();
+        const auto now = context_.clock.micros();
         return static_cast<unsigned>(now < deadline ? (deadline - now) / 1000 : 0);
     };
-    auto status = doAndWait(shared_.device, IoOp::write, superblockOffset(newer.update), buffer, superblockBytes, left());
+    auto status = doAndWait(context_.device, IoOp::write, superblockOffset(newer.update), buffer, superblockBytes, left());
     if (status == Status::ok)
-        status = doAndWait(shared_.device, IoOp::flush, 0, nullptr, 0, left());
+        status = doAndWait(context_.device, IoOp::flush, 0, nullptr, 0, left());
     if (status == Status::ok)
         superblock_ = newer;
     return status;

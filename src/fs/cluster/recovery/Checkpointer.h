@@ -18,7 +18,7 @@ namespace ClusterFs {
 class Checkpointer
 {
 public:
-    Checkpointer(Shared &, Journal &, const Superblock &);
+    Checkpointer(StoreContext &, Journal &, const Superblock &);
 
     /// Appends what is known of groups, as far as their region goes.
     /// Takes where to go on (0: at the beginning) and moves it.
@@ -57,7 +57,7 @@ public:
     const Superblock &superblock() const { return superblock_; }
     const IndexLog &log() const { return log_; }
 
-    static constexpr size_t removalsMost = 1000000; ///< with more, all there is is written anew
+    static constexpr size_t maxRemovals = 1000000; ///< with more, all there is is written anew
 
 private:
     /// what next() will do
@@ -96,7 +96,7 @@ private:
     Status superblockNow(bool clean, uint64_t maxMicros);
     size_t objectBytes() const;
 
-    Shared &shared_;
+    StoreContext &context_;
     Journal &journal_;
     Superblock superblock_; ///< as it is on the device
     Superblock newer_; ///< on its way
@@ -112,11 +112,11 @@ private:
     uint64_t number_ = 0; ///< of the running checkpoint
     uint64_t serial_; ///< the same, in the log
     uint64_t previous_; ///< of the one before, in the log
-    uint64_t forgotten_ = 0; ///< Shared::forgotten when it began
+    uint64_t forgotten_ = 0; ///< StoreContext::forgotten when it began
     Sequence from_ = 0; ///< first sequence number that it leaves to the journal
     bool anew_ = false; ///< names all there is
 
-    std::vector<IndexRemoval> removals_; ///< of the running checkpoint; removalsMost at most
+    std::vector<IndexRemoval> removals_; ///< of the running checkpoint; maxRemovals at most
     uint32_t removalBlocks_ = 1; ///< that they take
     size_t removalBytes_ = 0; ///< in the last of these
 
@@ -137,7 +137,7 @@ private:
     ClusterNo section_ = noCluster; ///< being written
     Sequence sectionSequence_ = 0;
     SlotNo sectionSlot_ = noSlot; ///< its next object
-    bool sectionCarried_ = false; ///< its objects are done, but for those that are being carried
+    bool sectionRelocated_ = false; ///< its objects are done, but for those that are being relocated
     uint32_t written_ = 0; ///< blocks of this checkpoint
     uint32_t credit_ = 0; ///< blocks of this checkpoint after which its share of the turn is done
     ClusterNo turnEnd_ = 0; ///< where that began

@@ -17,17 +17,17 @@ ClusterFs::GroupLoader::start(const uint64_t generation)
 void
 ClusterFs::GroupLoader::read()
 {
-    loading_ = chunk_ < shared_.geometry.groupsBytes / groupsChunkBytes;
+    loading_ = chunk_ < context_.geometry.groupsBytes / groupsChunkBytes;
     if (!loading_)
         return;
     const auto buffer = std::make_shared<Buffer>(groupsChunkBytes);
     Io io;
     io.op = IoOp::read;
     io.ioClass = IoClass::background;
-    io.offset = shared_.geometry.groupsOffset(generation_, chunk_);
+    io.offset = context_.geometry.groupsOffset(generation_, chunk_);
     io.size = groupsChunkBytes;
     io.buffer = buffer->data();
-    const auto alive = shared_.alive;
+    const auto alive = context_.alive;
     io.done = [this, alive, buffer](const Status status) {
         if (!*alive)
             return;
@@ -35,7 +35,7 @@ ClusterFs::GroupLoader::read()
         if (status == Status::ok && take(buffer->data()))
             read();
     };
-    shared_.device.submit(std::move(io));
+    context_.device.submit(std::move(io));
 }
 
 /// \returns whether another chunk may follow
@@ -43,7 +43,7 @@ bool
 ClusterFs::GroupLoader::take(const char *const bytes)
 {
     SavedGroups::Chunk chunk;
-    if (SavedGroups::Decode(bytes, chunk, shared_.uuid) != Status::ok || chunk.generation != generation_ || chunk.index != chunk_)
+    if (SavedGroups::Decode(bytes, chunk, context_.uuid) != Status::ok || chunk.generation != generation_ || chunk.index != chunk_)
         return false;
     ++chunk_;
     return std::all_of(chunk.groups.begin(), chunk.groups.end(), onGroup);

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
 
-#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/layout/SavedGroups.h"
 
 namespace ClusterFs {
@@ -14,7 +14,7 @@ namespace ClusterFs {
 class GroupLoader
 {
 public:
-    explicit GroupLoader(Shared &shared): shared_(shared) {}
+    explicit GroupLoader(StoreContext &context): context_(context) {}
 
     /// takes a group back. \returns false when there is no room for any more
     std::function<bool(const SavedGroups::GroupRecord &)> onGroup;
@@ -28,7 +28,7 @@ private:
     void read();
     bool take(const char *bytes);
 
-    Shared &shared_;
+    StoreContext &context_;
     uint64_t generation_ = 0;
     uint32_t chunk_ = 0; ///< to be read
     bool loading_ = false;

@@ -14,8 +14,8 @@ constexpr uint64_t writeAgainMicros = 10000000; ///< between tries on a device t
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Journal::Journal(Shared &shared):
-    shared_(shared)
+ClusterFs::Journal::Journal(StoreContext &context):
+    context_(context)
 {
 }
 
@@ -39,7 +39,7 @@ ClusterFs::Journal::resume(const uint64_t checkpoint, const uint32_t block)
 uint32_t
 ClusterFs::Journal::blocks() const
 {
-    return static_cast<uint32_t>(shared_.geometry.journalBytes / journalBlockBytes);
+    return static_cast<uint32_t>(context_.geometry.journalBytes / journalBlockBytes);
 }
 
 std::vector<ClusterFs::Key>
@@ -63,14 +63,14 @@ void
 ClusterFs::Journal::add(const JournalRecord &record)
 {
     ++issued_;
-    if (pending_.size() >= pendingMost) {
+    if (pending_.size() >= maxPending) {
         if (!overflowed_)
-            shared_.log(LogLevel::error, "the delete log is full and can't be written: objects deleted from now on "
+            context_.log(LogLevel::error, "the delete log is full and can't be written: objects deleted from now on "
                         "may come back after a crash; check the device");
         overflowed_ = true;
         return;
     }
-    const auto now = shared_.clock.micros();
+    const auto now = context_.clock.micros();
     if (pending_.empty())
         oldest_ = now;
     pendingRemovals_ += record.kind == JournalRecord::Kind::removal;
@@ -86,7 +86,7 @@ ClusterFs::Journal::removal(const Key &key, const Sequence sequence)
     record.kind = JournalRecord::Kind::removal;
     record.key = key;
     record.sequence = sequence;
-    ++shared_.counters.journalDeletes;
+    ++context_.counters.journalDeletes;
     add(record);
 }
 
@@ -116,7 +116,7 @@ ClusterFs::Journal::due() const
 {
     if (pending_.empty())
         return false;
-    if (hurry_ || waited_ || pendingRemovals_ >= shared_.config.deleteCount)
+    if (hurry_ || waited_ || pendingRemovals_ >= context_.config.deleteCount)
         return true;
     return overdue(oldest_) || overdue(releasePending_);
 }
@@ -125,7 +125,7 @@ ClusterFs::Journal::due() const
 bool
 ClusterFs::Journal::overdue(const uint64_t since) const
 {
-    return since && shared_.clock.micros() - since >= uint64_t(shared_.config.deleteTime) * 1000000;
+    return since && context_.clock.micros() - since >= uint64_t(context_.config.deleteTime) * 1000000;
 }
 
 void
@@ -133,10 +133,10 @@ ClusterFs::Journal::poll()
 {
     // what is deleted while the device takes no writes would be back after the next start:
     // that it takes one again is all that can be hoped for
-    const bool good = shared_.health.level == Health::Level::good;
-    const bool again = shared_.health.level == Health::Level::noWrites && shared_.clock.micros() >= writeAgain_;
+    const bool good = context_.health.level == Health::Level::good;
+    const bool again = context_.health.level == Health::Level::noWrites && context_.clock.micros() >= writeAgain_;
     if (!busy_ && (good || again)) {
-        if (flushOwed_ && shared_.clock.micros() >= flushAgain_)
+        if (flushOwed_ && context_.clock.micros() >= flushAgain_)
             flush();
         else if (due())
             write();
@@ -168,18 +168,18 @@ ClusterFs::Journal::write()
             removals = removals || pending_[taken].kind == JournalRecord::Kind::removal;
             block.records.push_back(pending_[taken++]);
         }
-        block.encode(buffer->data() + size_t(count) * journalBlockBytes, shared_.uuid);
+        block.encode(buffer->data() + size_t(count) * journalBlockBytes, context_.uuid);
         ++count;
     }
 
     Io io;
     io.op = IoOp::write;
     io.ioClass = IoClass::urgent; // stores wait for announcements
-    io.offset = shared_.geometry.journalStart[checkpoint_ % 2] + uint64_t(nextBlock_) * journalBlockBytes;
+    io.offset = context_.geometry.journalStart[checkpoint_ % 2] + uint64_t(nextBlock_) * journalBlockBytes;
     io.size = count * journalBlockBytes;
     io.buffer = buffer->data();
     const auto upTo = issued_ - (pending_.size() - taken);
-    const auto alive = shared_.alive;
+    const auto alive = context_.alive;
     const auto region = checkpoint_;
     const auto flushNow = removals || hurry_;
     io.done = [this, alive, buffer, upTo, taken, count, region, flushNow](const Status status) {
@@ -189,13 +189,13 @@ ClusterFs::Journal::write()
             takeWritten(taken);
             if (region == checkpoint_) // else the next block is the first one of another region
                 nextBlock_ += count;
-            shared_.counters.journalBlocks += count;
+            context_.counters.journalBlocks += count;
         }
         wrote(status, upTo, flushNow);
     };
     busy_ = true;
     waited_ = false;
-    shared_.device.submit(std::move(io));
+    context_.device.submit(std::move(io));
 }
 
 /// the first records that were pending are on the device
@@ -219,17 +219,17 @@ void
 ClusterFs::Journal::wrote(const Status status, const Ticket upTo, const bool flushNow)
 {
     busy_ = false;
-    shared_.health.writeDone(status, shared_.log);
+    context_.health.writeDone(status, context_.log);
     if (status != Status::ok) {
-        ++shared_.counters.writeErrors;
+        ++context_.counters.writeErrors;
         waited_ = ++failures_ < failuresTolerated; // the records are still pending
-        writeAgain_ = shared_.clock.micros() + writeAgainMicros;
+        writeAgain_ = context_.clock.micros() + writeAgainMicros;
         return;
     }
     failures_ = 0;
     written_ = upTo;
     if (!pending_.empty())
-        oldest_ = shared_.clock.micros();
+        oldest_ = context_.clock.micros();
     if (flushNow)
         flush();
 }
@@ -240,7 +240,7 @@ ClusterFs::Journal::flush()
     Io io;
     io.op = IoOp::flush;
     io.ioClass = IoClass::background;
-    const auto alive = shared_.alive;
+    const auto alive = context_.alive;
     busy_ = true;
     flushOwed_ = false;
     releaseAtRisk_ = 0; // what is written is covered
@@ -248,11 +248,11 @@ ClusterFs::Journal::flush()
         if (!*alive)
             return;
         busy_ = false;
-        shared_.health.writeDone(status, shared_.log);
+        context_.health.writeDone(status, context_.log);
         if (status != Status::ok) {
             flushOwed_ = true;
-            flushAgain_ = shared_.clock.micros() + flushAgainMicros;
+            flushAgain_ = context_.clock.micros() + flushAgainMicros;
         }
     };
-    shared_.device.submit(std::move(io));
+    context_.device.submit(std::move(io));
 }

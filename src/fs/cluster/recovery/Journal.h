@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_JOURNAL_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_JOURNAL_H
 
-#include "fs/cluster/index/Shared.h"
+#include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/layout/JournalBlock.h"
 
 namespace ClusterFs {
@@ -19,7 +19,7 @@ public:
     /// a record's position in the order of all records
     using Ticket = uint64_t;
 
-    explicit Journal(Shared &);
+    explicit Journal(StoreContext &);
 
     /// \param run a number that is higher at each start, see JournalBlock::run
     void setRun(const uint64_t run) { run_ = static_cast<uint32_t>(run); }
@@ -54,7 +54,7 @@ public:
     std::vector<Key> removals() const; ///< those that are pending
 
     /// records that may wait in memory while the region is full
-    static constexpr size_t pendingMost = 1000000;
+    static constexpr size_t maxPending = 1000000;
     bool overflowed() const { return overflowed_; }
 
 private:
@@ -67,7 +67,7 @@ private:
     void wrote(Status, Ticket upTo, bool flushNow);
     uint32_t blocks() const;
 
-    Shared &shared_;
+    StoreContext &context_;
     std::deque<JournalRecord> pending_;
     uint64_t pendingRemovals_ = 0;
     uint64_t pendingReleases_ = 0;

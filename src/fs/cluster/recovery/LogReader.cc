@@ -12,7 +12,7 @@ constexpr unsigned readsInTurn = 2; ///< begun; the kernel takes a tenth of a mi
 } // namespace ClusterFs
 
 void
-ClusterFs::readAtStart(Shared &shared, RecoveryStats &stats, const IoClass ioClass, const uint64_t offset, const uint32_t size, ReadDone done)
+ClusterFs::readAtStart(StoreContext &context, RecoveryStats &stats, const IoClass ioClass, const uint64_t offset, const uint32_t size, ReadDone done)
 {
     const auto buffer = std::make_shared<Buffer>(size);
     Io io;
@@ -21,19 +21,19 @@ ClusterFs::readAtStart(Shared &shared, RecoveryStats &stats, const IoClass ioCla
     io.offset = offset;
     io.size = size;
     io.buffer = buffer->data();
-    const auto alive = shared.alive;
+    const auto alive = context.alive;
     ++stats.reads;
     stats.bytesRead += size;
     io.done = [alive, buffer, done = std::move(done)](const Status status) {
         if (*alive)
             done(status, buffer);
     };
-    shared.device.submit(std::move(io));
+    context.device.submit(std::move(io));
 }
 
-ClusterFs::LogReader::LogReader(Shared &shared, Findings &findings, RecoveryStats &stats, const Superblock &superblock):
-    shared_(shared),
-    findings_(findings),
+ClusterFs::LogReader::LogReader(StoreContext &context, IndexRebuilder &rebuilder, RecoveryStats &stats, const Superblock &superblock):
+    context_(context),
+    rebuilder_(rebuilder),
     stats_(stats),
     extent_(superblock.log),
     newest_(superblock.checkpointStart),
@@ -50,7 +50,7 @@ ClusterFs::LogReader::pieceBelow(const uint32_t number) const
 {
     Piece piece;
     piece.from = number;
-    const auto &g = shared_.geometry;
+    const auto &g = context_.geometry;
     while (piece.from > 0 && piece.blocks < blocksInPiece) {
         const auto offset = g.logOffset(extent_.at(piece.from - 1).block);
         if (piece.blocks && offset + indexBlockBytes != g.logOffset(extent_.at(piece.from).block))
@@ -64,8 +64,8 @@ ClusterFs::LogReader::pieceBelow(const uint32_t number) const
 void
 ClusterFs::LogReader::read(const Piece &piece, ReadDone done)
 {
-    const auto offset = shared_.geometry.logOffset(extent_.at(piece.from).block);
-    readAtStart(shared_, stats_, IoClass::urgent, offset, piece.blocks * indexBlockBytes, std::move(done));
+    const auto offset = context_.geometry.logOffset(extent_.at(piece.from).block);
+    readAtStart(context_, stats_, IoClass::urgent, offset, piece.blocks * indexBlockBytes, std::move(done));
 }
 
 void
@@ -106,13 +106,13 @@ ClusterFs::LogReader::readRemovals(const bool again)
         read(piece, [this, piece, finished](const Status status, const BufferPointer &buffer) {
             for (uint32_t i = 0; status == Status::ok && i < piece.blocks; ++i) {
                 IndexBlock block;
-                const bool whole = block.decode(buffer->data() + size_t(i) * indexBlockBytes, shared_.uuid) == Status::ok &&
+                const bool whole = block.decode(buffer->data() + size_t(i) * indexBlockBytes, context_.uuid) == Status::ok &&
                                    block.position == extent_.at(piece.from + i) && block.part != IndexBlock::Part::contents;
                 if (!whole || block.number >= announced_.size())
                     continue;
                 announced_[block.number] = true;
                 for (const auto &removal: block.removals)
-                    findings_.announced(removal);
+                    rebuilder_.announced(removal);
             }
             finished();
         });
@@ -138,7 +138,7 @@ ClusterFs::LogReader::readAhead(const unsigned most)
 }
 
 void
-ClusterFs::LogReader::poll(const Findings::GoOn &goOn)
+ClusterFs::LogReader::poll(const IndexRebuilder::GoOn &goOn)
 {
     readAhead(readsInTurn);
     while (left_) {
@@ -164,7 +164,7 @@ void
 ClusterFs::LogReader::take(const uint32_t number, const char *const bytes)
 {
     IndexBlock block;
-    const bool whole = bytes && block.decode(bytes, shared_.uuid) == Status::ok && block.position == extent_.at(number) &&
+    const bool whole = bytes && block.decode(bytes, context_.uuid) == Status::ok && block.position == extent_.at(number) &&
                        (!serial_ || block.serial <= serial_);
     if (!whole) {
         ++stats_.blocksLost;
@@ -180,13 +180,13 @@ ClusterFs::LogReader::take(const uint32_t number, const char *const bytes)
     if (block.part != IndexBlock::Part::contents && block.number < removals_.size() && !removals_[block.number]) {
         removals_[block.number] = true;
         for (const auto &removal: block.removals)
-            findings_.removal(removal, block.serial);
+            rebuilder_.removal(removal, block.serial);
     }
     for (const auto &use: block.uses)
-        findings_.use(use, block.serial);
+        rebuilder_.use(use, block.serial);
     // what is behind is newer, or belongs to what is
     for (auto section = block.sections.rbegin(); section != block.sections.rend(); ++section)
-        findings_.section(*section, block.keys, block.serial);
+        rebuilder_.section(*section, block.keys, block.serial);
 }
 
 /// a block of the next older checkpoint
@@ -196,7 +196,7 @@ ClusterFs::LogReader::enter(const IndexBlock &block)
     if (serial_)
         leave(block.serial);
     else if (block.serial != newestSerial_)
-        findings_.doubtFromHere(); // nothing of the newest one is left, nor of its removals
+        rebuilder_.doubtFromHere(); // nothing of the newest one is left, nor of its removals
     serial_ = block.serial;
     previous_ = block.previous;
     removals_.assign(std::min(block.removalBlocks, extent_.used()), false);
@@ -209,7 +209,7 @@ ClusterFs::LogReader::leave(const uint64_t older)
 {
     const bool all = std::all_of(removals_.begin(), removals_.end(), [](const bool read) { return read; });
     if (!all || older != previous_)
-        findings_.doubtFromHere();
+        rebuilder_.doubtFromHere();
 }
 
 std::vector<ClusterFs::IndexLog::Mark>

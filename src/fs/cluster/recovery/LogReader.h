@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_LOGREADER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_LOGREADER_H
 
-#include "fs/cluster/recovery/Findings.h"
+#include "fs/cluster/recovery/IndexRebuilder.h"
 #include "fs/cluster/recovery/IndexLog.h"
 
 #include <map>
@@ -14,7 +14,7 @@ namespace ClusterFs {
 using ReadDone = std::function<void(Status, const BufferPointer &)>;
 
 /// a read of a start, counted
-void readAtStart(Shared &, RecoveryStats &, IoClass, uint64_t offset, uint32_t size, ReadDone);
+void readAtStart(StoreContext &, RecoveryStats &, IoClass, uint64_t offset, uint32_t size, ReadDone);
 
 /// Reads the log from its newest block to its oldest, so that whatever is found is what
 /// counts and can be served at once. A block that is damaged takes with it what it
@@ -22,14 +22,14 @@ void readAtStart(Shared &, RecoveryStats &, IoClass, uint64_t offset, uint32_t s
 class LogReader
 {
 public:
-    LogReader(Shared &, Findings &, RecoveryStats &, const Superblock &);
+    LogReader(StoreContext &, IndexRebuilder &, RecoveryStats &, const Superblock &);
 
     /// Begins with the removals of the newest checkpoint: they say which clusters to read.
     void start();
     bool knowsRemovals() const { return reading_ == Reading::contents; }
 
     /// Goes on, after knowsRemovals(), and as long as a turn may last.
-    void poll(const Findings::GoOn &);
+    void poll(const IndexRebuilder::GoOn &);
     bool done() const { return left_ == 0; }
 
     /// whether so much is damaged that reading all clusters would find more
@@ -63,8 +63,8 @@ private:
     void enter(const IndexBlock &);
     void leave(uint64_t older);
 
-    Shared &shared_;
-    Findings &findings_;
+    StoreContext &context_;
+    IndexRebuilder &rebuilder_;
     RecoveryStats &stats_;
     const LogExtent extent_;
     const LogPosition newest_; ///< where the newest checkpoint begins

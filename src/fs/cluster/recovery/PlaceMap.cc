@@ -47,7 +47,7 @@ ClusterFs::PlaceMap::find(const ClusterNo c, const uint32_t offset) const
     const auto e = part.entries[seek(part, place)];
     known.gone = e & goneBit;
     known.used = e & usedBit;
-    known.heat = static_cast<uint32_t>(e >> heatShift) & Record::heatMost;
+    known.heat = static_cast<uint32_t>(e >> heatShift) & Record::maxHeat;
     return known;
 }
 

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_PLACEMAP_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_PLACEMAP_H
 
-#include "fs/cluster/index/Record.h"
+#include "fs/cluster/catalog/Record.h"
 
 #include <array>
 #include <vector>
@@ -25,7 +25,7 @@ public:
     void gone(const ClusterNo c, const uint32_t offset) { put(placeOf(c, offset) | goneBit, true); }
     /// what was said first counts
     void used(const ClusterNo c, const uint32_t offset, const uint32_t heat) {
-        put(placeOf(c, offset) | uint64_t(heat & Record::heatMost) << heatShift | usedBit, false);
+        put(placeOf(c, offset) | uint64_t(heat & Record::maxHeat) << heatShift | usedBit, false);
     }
     Known find(ClusterNo, uint32_t offset) const;
     void clear();

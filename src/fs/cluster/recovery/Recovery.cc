@@ -15,9 +15,9 @@ constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests wai
 /// from one superblock to the next. A multiple of all heat ticks, so that the ages of
 /// objects stay what they are.
 Sequence
-sequenceGap(const Shared &shared)
+sequenceGap(const StoreContext &context)
 {
-    return roundUp(Sequence(1) << 20, 256 * shared.heatTickWrites());
+    return roundUp(Sequence(1) << 20, 256 * context.heatTickWrites());
 }
 } // namespace
 } // namespace ClusterFs
@@ -33,12 +33,12 @@ struct ClusterFs::Recovery::Front {
     bool isNew = false; ///< its directory is whole, and was written since the cluster was announced
 };
 
-ClusterFs::Recovery::Recovery(Shared &shared, Journal &journal, const Superblock &superblock):
-    shared_(shared),
+ClusterFs::Recovery::Recovery(StoreContext &context, Journal &journal, const Superblock &superblock):
+    context_(context),
     journal_(journal),
     superblock_(superblock),
-    findings_(shared, stats_),
-    reader_(shared, findings_, stats_, superblock)
+    rebuilder_(context, stats_),
+    reader_(context, rebuilder_, stats_, superblock)
 {
     stats_.clean = superblock.clean;
 }
@@ -47,7 +47,7 @@ void
 ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, ReadDone done)
 {
     const auto ioClass = step_ == Step::scan ? IoClass::background : IoClass::urgent;
-    readAtStart(shared_, stats_, ioClass, offset, size, std::move(done));
+    readAtStart(context_, stats_, ioClass, offset, size, std::move(done));
 }
 
 void
@@ -55,7 +55,7 @@ ClusterFs::Recovery::takeNumbers()
 {
     // The run before began a gap above its superblock. Deletes from now on must
     // cover all that it wrote, before we know what that is.
-    shared_.sequence += 2 * sequenceGap(shared_);
+    context_.sequence += 2 * sequenceGap(context_);
 }
 
 /// \returns a number above all others, at the same place in the round of heat ticks as the newest one
@@ -63,27 +63,27 @@ ClusterFs::Recovery::takeNumbers()
 ClusterFs::Sequence
 ClusterFs::Recovery::nextSequence() const
 {
-    const auto round = 256 * shared_.heatTickWrites();
-    const auto least = std::max(shared_.sequence, findings_.highest()) + sequenceGap(shared_);
-    return least + (findings_.highest() + round - least % round) % round;
+    const auto round = 256 * context_.heatTickWrites();
+    const auto least = std::max(context_.sequence, rebuilder_.highest()) + sequenceGap(context_);
+    return least + (rebuilder_.highest() + round - least % round) % round;
 }
 
 void
 ClusterFs::Recovery::start()
 {
-    startedAt_ = shared_.clock.micros();
-    shared_.catalog.holdEmpty = true;
-    shared_.catalog.index.expect(superblock_.objects);
-    for (ClusterNo n = 0; n < shared_.logClusters; ++n) {
-        if (shared_.geometry.inLog(n, shared_.logClusters))
-            shared_.catalog.clusters.setKnownState(n, ClusterState::log);
+    startedAt_ = context_.clock.micros();
+    context_.catalog.holdEmpty = true;
+    context_.catalog.index.expect(superblock_.objects);
+    for (ClusterNo n = 0; n < context_.logClusters; ++n) {
+        if (context_.geometry.inLog(n, context_.logClusters))
+            context_.catalog.clusters.setKnownState(n, ClusterState::log);
     }
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();
 }
 
 void
-ClusterFs::Recovery::takeArrived(const Findings::GoOn &goOn)
+ClusterFs::Recovery::takeArrived(const IndexRebuilder::GoOn &goOn)
 {
     while (!arrived_.empty()) {
         // taken out first: what it calls may add others
@@ -101,19 +101,19 @@ ClusterFs::Recovery::takeArrived(const Findings::GoOn &goOn)
 void
 ClusterFs::Recovery::readJournal()
 {
-    const auto blocks = static_cast<uint32_t>(shared_.geometry.journalBytes / journalBlockBytes);
+    const auto blocks = static_cast<uint32_t>(context_.geometry.journalBytes / journalBlockBytes);
     const auto count = std::min(journalBlocksInRead, blocks - journalBlock_);
     if (!count) {
         nextJournal();
         return;
     }
-    const auto offset = shared_.geometry.journalStart[journalOf_ % 2] + uint64_t(journalBlock_) * journalBlockBytes;
+    const auto offset = context_.geometry.journalStart[journalOf_ % 2] + uint64_t(journalBlock_) * journalBlockBytes;
     read(offset, count * journalBlockBytes, [this, count](const Status status, const BufferPointer &buffer) {
         if (status != Status::ok) {
             nextJournal();
             return;
         }
-        arrived_.push_back([this, buffer, count, next = uint32_t(0)](const Findings::GoOn &goOn) mutable {
+        arrived_.push_back([this, buffer, count, next = uint32_t(0)](const IndexRebuilder::GoOn &goOn) mutable {
             return takeJournal(buffer, count, next, goOn);
         });
     });
@@ -123,19 +123,19 @@ ClusterFs::Recovery::readJournal()
 /// \param next of them; moved on
 /// \returns whether that was all
 bool
-ClusterFs::Recovery::takeJournal(const BufferPointer &buffer, const uint32_t count, uint32_t &next, const Findings::GoOn &goOn)
+ClusterFs::Recovery::takeJournal(const BufferPointer &buffer, const uint32_t count, uint32_t &next, const IndexRebuilder::GoOn &goOn)
 {
     while (next < count) {
         const auto at = next++;
         JournalBlock block;
-        const auto ok = block.decode(buffer->data() + size_t(at) * journalBlockBytes, shared_.uuid) == Status::ok;
+        const auto ok = block.decode(buffer->data() + size_t(at) * journalBlockBytes, context_.uuid) == Status::ok;
         if (!ok || block.checkpoint != journalOf_ || block.index != journalBlock_ || block.run < journalRun_) {
             stats_.journalBlocksLost += blocksBehindHole(buffer->data() + size_t(at) * journalBlockBytes, count - at);
             nextJournal();
             return true;
         }
         for (const auto &record: block.records)
-            findings_.journal(record);
+            rebuilder_.journal(record);
         journalRun_ = block.run;
         ++journalBlock_;
         resumeAt_ = journalOf_;
@@ -157,7 +157,7 @@ ClusterFs::Recovery::blocksBehindHole(const char *const blocks, const uint32_t c
     uint32_t lost = 0;
     for (uint32_t i = 0; i < count; ++i) {
         JournalBlock block;
-        const bool whole = block.decode(blocks + size_t(i) * journalBlockBytes, shared_.uuid) == Status::ok;
+        const bool whole = block.decode(blocks + size_t(i) * journalBlockBytes, context_.uuid) == Status::ok;
         // one of a lower run is what is left of an earlier crash
         if (whole && block.checkpoint == journalOf_ && block.index == journalBlock_ + i && block.run >= journalRun_)
             lost = i + 1;
@@ -187,20 +187,20 @@ ClusterFs::Recovery::nextJournal()
 /* the index log */
 
 void
-ClusterFs::Recovery::takeLog(const Findings::GoOn &goOn)
+ClusterFs::Recovery::takeLog(const IndexRebuilder::GoOn &goOn)
 {
     if (!reader_.done()) {
         reader_.poll(goOn);
         return;
     }
-    if (!findings_.endLog(goOn))
+    if (!rebuilder_.endLog(goOn))
         return;
     if (stats_.blocksLost) {
-        shared_.log(LogLevel::warning, std::to_string(stats_.blocksLost) + " of " + std::to_string(superblock_.log.used()) +
+        context_.log(LogLevel::warning, std::to_string(stats_.blocksLost) + " of " + std::to_string(superblock_.log.used()) +
                     " blocks of the index log are damaged: " +
                     (reader_.beyondRepair() ? "scanning all clusters; objects found by the scan are revalidated before use"
                                             : "the objects that they described are lost"));
-        shared_.catalog.changes.all();
+        context_.catalog.changes.all();
     }
     if (reader_.beyondRepair())
         beginScan();
@@ -214,7 +214,7 @@ void
 ClusterFs::Recovery::beginClusters()
 {
     step_ = Step::clusters;
-    fronts_ = findings_.announced();
+    fronts_ = rebuilder_.announced();
     stats_.clustersAnnounced = fronts_.size();
     nextFront_ = 0;
     readFronts();
@@ -225,25 +225,25 @@ ClusterFs::Recovery::beginScan()
 {
     step_ = Step::scan;
     stats_.scanned = true;
-    shared_.catalog.changes.all();
+    context_.catalog.changes.all();
     fronts_.clear();
     nextScan_ = 0;
-    shared_.sequence = nextSequence();
-    scanLimit_ = shared_.sequence;
+    context_.sequence = nextSequence();
+    scanLimit_ = context_.sequence;
     readFronts();
 }
 
 void
 ClusterFs::Recovery::readFronts()
 {
-    const auto size = std::min(frontBytes, shared_.geometry.clusterBytes);
+    const auto size = std::min(frontBytes, context_.geometry.clusterBytes);
     while (frontsInFlight_ < depth) {
         ClusterNo n = noCluster;
         if (step_ == Step::clusters && nextFront_ < fronts_.size()) {
             n = fronts_[nextFront_++];
-        } else if (step_ == Step::scan && nextScan_ < shared_.geometry.clusterCount) {
+        } else if (step_ == Step::scan && nextScan_ < context_.geometry.clusterCount) {
             n = nextScan_++;
-            const auto state = shared_.catalog.clusters[n].state;
+            const auto state = context_.catalog.clusters[n].state;
             if (state != ClusterState::unknown && state != ClusterState::packed)
                 continue;
         } else {
@@ -251,7 +251,7 @@ ClusterFs::Recovery::readFronts()
         }
         ++stats_.clustersRead;
         ++frontsInFlight_;
-        read(shared_.geometry.clusterOffset(n), size, [this, n, size](const Status status, const BufferPointer &buffer) {
+        read(context_.geometry.clusterOffset(n), size, [this, n, size](const Status status, const BufferPointer &buffer) {
             frontArrived(n, status, buffer, size);
         });
     }
@@ -261,38 +261,38 @@ void
 ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const BufferPointer &buffer, const uint32_t size)
 {
     ClusterHeader peek;
-    if (status == Status::ok && size < shared_.geometry.clusterBytes && Directory::Peek(buffer->data(), size, peek) &&
-            peek.uuid == shared_.uuid && peek.directoryBytes() > size && peek.directoryBytes() <= shared_.geometry.clusterBytes) {
-        const auto whole = static_cast<uint32_t>(roundUp(peek.directoryBytes(), shared_.device.alignment()));
-        read(shared_.geometry.clusterOffset(n), whole, [this, n, whole](const Status again, const BufferPointer &more) {
+    if (status == Status::ok && size < context_.geometry.clusterBytes && Directory::Peek(buffer->data(), size, peek) &&
+            peek.uuid == context_.uuid && peek.directoryBytes() > size && peek.directoryBytes() <= context_.geometry.clusterBytes) {
+        const auto whole = static_cast<uint32_t>(roundUp(peek.directoryBytes(), context_.device.alignment()));
+        read(context_.geometry.clusterOffset(n), whole, [this, n, whole](const Status again, const BufferPointer &more) {
             frontArrived(n, again, more, whole);
         });
         return;
     }
     const auto front = std::make_shared<Front>(Front{n, status, buffer, size});
-    arrived_.push_back([this, front](const Findings::GoOn &goOn) { return takeFront(*front, goOn); });
+    arrived_.push_back([this, front](const IndexRebuilder::GoOn &goOn) { return takeFront(*front, goOn); });
 }
 
 /// \returns whether that was all of it
 bool
-ClusterFs::Recovery::takeFront(Front &front, const Findings::GoOn &goOn)
+ClusterFs::Recovery::takeFront(Front &front, const IndexRebuilder::GoOn &goOn)
 {
     const auto n = front.cluster;
     auto &d = front.directory;
     if (!front.decoded) {
         front.decoded = true;
         const bool isWhole = front.status == Status::ok &&
-                             d.decode(front.buffer->data(), front.size, n, shared_.uuid, shared_.geometry.clusterBytes) == Status::ok;
-        front.isNew = isWhole && d.header.sequence > findings_.announcedAfter(n);
+                             d.decode(front.buffer->data(), front.size, n, context_.uuid, context_.geometry.clusterBytes) == Status::ok;
+        front.isNew = isWhole && d.header.sequence > rebuilder_.announcedAfter(n);
         if (step_ == Step::clusters)
             countAnnounced(n, front.status, front.isNew, front.buffer, front.size);
     }
     // in a scan, a cluster that was written meanwhile has a number beyond ours
     if (front.isNew && (step_ != Step::scan || d.header.sequence <= scanLimit_)) {
-        if (!findings_.directory(n, d, step_ == Step::scan, goOn))
+        if (!rebuilder_.directory(n, d, step_ == Step::scan, goOn))
             return false;
-    } else if (step_ == Step::scan && shared_.catalog.clusters[n].state == ClusterState::unknown) {
-        shared_.catalog.makeFree(n);
+    } else if (step_ == Step::scan && context_.catalog.clusters[n].state == ClusterState::unknown) {
+        context_.catalog.makeFree(n);
     }
     --frontsInFlight_;
     return true;
@@ -303,8 +303,8 @@ void
 ClusterFs::Recovery::countAnnounced(const ClusterNo n, const Status status, const bool isWhole, const BufferPointer &buffer, const uint32_t size)
 {
     ClusterHeader peek;
-    const bool isBegun = status != Status::ok || (Directory::Peek(buffer->data(), size, peek) && peek.uuid == shared_.uuid &&
-                         peek.number == n && peek.sequence > findings_.announcedAfter(n));
+    const bool isBegun = status != Status::ok || (Directory::Peek(buffer->data(), size, peek) && peek.uuid == context_.uuid &&
+                         peek.number == n && peek.sequence > rebuilder_.announcedAfter(n));
     stats_.clustersWritten += isWhole;
     stats_.clustersTorn += !isWhole && isBegun;
 }
@@ -312,8 +312,8 @@ ClusterFs::Recovery::countAnnounced(const ClusterNo n, const Status status, cons
 void
 ClusterFs::Recovery::poll()
 {
-    const auto until = shared_.clock.micros() + turnMicros;
-    const auto goOn = [&] { return shared_.clock.micros() < until; };
+    const auto until = context_.clock.micros() + turnMicros;
+    const auto goOn = [&] { return context_.clock.micros() < until; };
     takeArrived(goOn);
     if (step_ == Step::removals && reader_.knowsRemovals())
         beginClusters();
@@ -334,9 +334,9 @@ ClusterFs::Recovery::poll()
         step_ = Step::objects; // heads of large objects wait for their parts to be known
         return;
     }
-    findings_.joinParts();
+    rebuilder_.joinParts();
     if (step_ == Step::clusters && superblock_.checkpoint) {
-        shared_.log(LogLevel::warning, "there is no index log that counts: scanning all clusters; "
+        context_.log(LogLevel::warning, "there is no index log that counts: scanning all clusters; "
                     "objects found by the scan are revalidated before use");
         beginScan();
     } else {
@@ -345,17 +345,17 @@ ClusterFs::Recovery::poll()
 }
 
 void
-ClusterFs::Recovery::checkCopies(const Findings::Contested &what)
+ClusterFs::Recovery::checkCopies(const IndexRebuilder::Contested &what)
 {
-    const auto alignment = shared_.device.alignment();
+    const auto alignment = context_.device.alignment();
     const auto from = roundDown(what.from, alignment);
     const auto size = static_cast<uint32_t>(roundUp(what.to, alignment) - from);
     ++stats_.clustersRead;
     ++frontsInFlight_;
-    read(shared_.geometry.clusterOffset(what.cluster) + from, size, [this, what, from](const Status status, const BufferPointer &buffer) {
+    read(context_.geometry.clusterOffset(what.cluster) + from, size, [this, what, from](const Status status, const BufferPointer &buffer) {
         const auto *const bytes = status == Status::ok ? buffer->data() + (what.from - from) : nullptr;
-        arrived_.push_back([this, what, buffer, bytes](const Findings::GoOn &goOn) {
-            const bool all = findings_.check(what, bytes, goOn);
+        arrived_.push_back([this, what, buffer, bytes](const IndexRebuilder::GoOn &goOn) {
+            const bool all = rebuilder_.check(what, bytes, goOn);
             frontsInFlight_ -= all;
             return all;
         });
@@ -364,34 +364,34 @@ ClusterFs::Recovery::checkCopies(const Findings::Contested &what)
 
 /// all is found; of what there are several copies, the newer ones are looked at
 void
-ClusterFs::Recovery::end(const Findings::GoOn &goOn)
+ClusterFs::Recovery::end(const IndexRebuilder::GoOn &goOn)
 {
     if (step_ != Step::scan)
         step_ = Step::copies;
-    Findings::Contested what;
-    while (frontsInFlight_ < depth && findings_.contested(what, goOn)) {
+    IndexRebuilder::Contested what;
+    while (frontsInFlight_ < depth && rebuilder_.contested(what, goOn)) {
         checkCopies(what);
         if (!goOn())
             break;
     }
-    if (frontsInFlight_ || findings_.mayBeContested())
+    if (frontsInFlight_ || rebuilder_.mayBeContested())
         return; // poll() comes back
     if (step_ != Step::scan)
-        shared_.sequence = nextSequence();
+        context_.sequence = nextSequence();
     fronts_.clear();
     step_ = Step::finish;
     finish(goOn);
 }
 
 void
-ClusterFs::Recovery::finish(const Findings::GoOn &goOn)
+ClusterFs::Recovery::finish(const IndexRebuilder::GoOn &goOn)
 {
-    if (!findings_.finish(goOn))
+    if (!rebuilder_.finish(goOn))
         return;
     step_ = Step::done;
     stats_.done = true;
-    stats_.objects = shared_.catalog.objects();
-    stats_.micros = shared_.clock.micros() - startedAt_;
+    stats_.objects = context_.catalog.objects();
+    stats_.micros = context_.clock.micros() - startedAt_;
 }
 
 double
@@ -409,7 +409,7 @@ ClusterFs::Recovery::progress() const
     case Step::finish:
         return 1;
     case Step::scan:
-        return static_cast<double>(nextScan_) / shared_.geometry.clusterCount;
+        return static_cast<double>(nextScan_) / context_.geometry.clusterCount;
     case Step::done:
         break;
     }

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_RECOVERY_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_RECOVERY_H
 
-#include "fs/cluster/recovery/Findings.h"
+#include "fs/cluster/recovery/IndexRebuilder.h"
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/LogReader.h"
 
@@ -21,7 +21,7 @@ namespace ClusterFs {
 class Recovery
 {
 public:
-    Recovery(Shared &, Journal &, const Superblock &);
+    Recovery(StoreContext &, Journal &, const Superblock &);
 
     /// Sets the numbers of this run apart from those of all runs before, whose newest
     /// clusters may not be found. The superblock is written after that, so that the
@@ -37,10 +37,10 @@ public:
     bool knowsJournal() const { return step_ != Step::journal; }
     bool scanning() const { return step_ == Step::scan; }
 
-    void removedNow(const Key &key) { if (!done()) findings_.removedNow(key); }
+    void removedNow(const Key &key) { if (!done()) rebuilder_.removedNow(key); }
 
     /// the cluster that was written last, or noCluster
-    ClusterNo newestCluster() const { return findings_.newest(); }
+    ClusterNo newestCluster() const { return rebuilder_.newest(); }
 
     /// where checkpoints of the log began
     std::vector<IndexLog::Mark> takeMarks() { return reader_.takeMarks(); }
@@ -56,38 +56,38 @@ private:
     void read(uint64_t offset, uint32_t size, ReadDone);
 
     Sequence nextSequence() const;
-    void takeArrived(const Findings::GoOn &);
+    void takeArrived(const IndexRebuilder::GoOn &);
 
     void readJournal();
-    bool takeJournal(const BufferPointer &, uint32_t count, uint32_t &next, const Findings::GoOn &);
+    bool takeJournal(const BufferPointer &, uint32_t count, uint32_t &next, const IndexRebuilder::GoOn &);
     void nextJournal();
     uint32_t blocksBehindHole(const char *blocks, uint32_t count) const;
 
     bool hasLog() const { return superblock_.log.used() > 0; }
-    void takeLog(const Findings::GoOn &);
+    void takeLog(const IndexRebuilder::GoOn &);
 
     void readFronts();
     void frontArrived(ClusterNo, Status, const BufferPointer &, uint32_t size);
     struct Front;
-    bool takeFront(Front &, const Findings::GoOn &);
+    bool takeFront(Front &, const IndexRebuilder::GoOn &);
     void countAnnounced(ClusterNo, Status, bool isWhole, const BufferPointer &, uint32_t size);
     void beginClusters();
     void beginScan();
-    void checkCopies(const Findings::Contested &);
-    void end(const Findings::GoOn &);
-    void finish(const Findings::GoOn &);
+    void checkCopies(const IndexRebuilder::Contested &);
+    void end(const IndexRebuilder::GoOn &);
+    void finish(const IndexRebuilder::GoOn &);
 
-    Shared &shared_;
+    StoreContext &context_;
     Journal &journal_;
     const Superblock superblock_;
     RecoveryStats stats_;
-    Findings findings_;
+    IndexRebuilder rebuilder_;
     LogReader reader_;
     Step step_ = Step::journal;
     unsigned frontsInFlight_ = 0; ///< or not taken yet
     /// What came from the device and takes more than a turn, each to be called until it is taken; no
     /// more than depth.
-    std::deque<std::function<bool(const Findings::GoOn &)>> arrived_;
+    std::deque<std::function<bool(const IndexRebuilder::GoOn &)>> arrived_;
     uint64_t startedAt_ = 0;
 
     uint64_t journalOf_ = 0; ///< checkpoint whose journal is being read

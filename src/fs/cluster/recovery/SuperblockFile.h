@@ -21,13 +21,6 @@ bool blocksSuit(const Device &, std::string &error);
 /// \returns ok, or the better of the two reasons
 Status readSuperblock(Device &, Superblock &, std::string &error);
 
-/// where the copy with that update number goes
-inline uint64_t
-superblockOffset(const uint64_t update)
-{
-    return update % 2 * superblockSpacing;
-}
-
 } // namespace ClusterFs
 
 #endif

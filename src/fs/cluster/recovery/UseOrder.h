@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_USEORDER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_USEORDER_H
 
-#include "fs/cluster/index/ClusterTable.h"
+#include "fs/cluster/catalog/ClusterTable.h"
 
 #include <functional>
 #include <memory>

@@ -10,7 +10,7 @@ namespace WebBench {
 namespace {
 
 /// users for whom there are source addresses, 127.0.1.1 to 127.0.254.250
-constexpr uint64_t mostUsers = 254 * 250;
+constexpr uint64_t maxUsers = 254 * 250;
 
 /// of a log, unless --addresses says otherwise
 constexpr uint64_t logBrowsers = 250;
@@ -33,13 +33,13 @@ ClientSettings::declare(Options &options)
                    "fast: like throttle, with as many as 256 at once");
     options.real("speedup", speedup, 0.001, 1e6, "how much faster than the log, for --timing real");
     options.section("Users:");
-    options.whole("users", users, 0, mostUsers,
+    options.whole("users", users, 0, maxUsers,
                   "how many visits are under way at once; 0: 8, in an open loop at most 64, logs: see --timing (real: at most 1000)");
     options.real("rate", rate, 0, 1e6,
                  "open loop: visits per second, at random times; what is late counts from when it was due; 0: closed loop");
     options.real("think", think, 0, 3600, "closed loop: mean seconds that a user rests between visits");
     options.whole("connections", connections, 1, 64, "the most that a browser opens");
-    options.whole("addresses", addresses, 0, mostUsers, "how many source addresses (127.0.x.y) users come from; 0: each from its own; logs: 250");
+    options.whole("addresses", addresses, 0, maxUsers, "how many source addresses (127.0.x.y) users come from; 0: each from its own; logs: 250");
     options.flag("one-address", oneAddress, true, "leave the source address to the system");
     options.choice("referer", refererText, {"full", "origin", "none"}, "how much of the Referer browsers tell");
     options.section("How long:");

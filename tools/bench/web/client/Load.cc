@@ -16,7 +16,7 @@ volatile sig_atomic_t interrupted = 0;
 /// how long a user waits after a failure, so that a dead proxy is not hammered
 constexpr Nanos restAfterFailure = oneSecond / 10;
 
-constexpr uint64_t mostUnfinished = 1000000; ///< visits that were due, but did not begin; more are not counted
+constexpr uint64_t maxUnfinished = 1000000; ///< visits that were due, but did not begin; more are not counted
 
 } // namespace
 
@@ -223,7 +223,7 @@ Load::addUnfinished(const Nanos end)
     }
     if (settings_.timing != ClientSettings::Timing::poisson || (settings_.visits && begun_ >= settings_.visits))
         return;
-    for (uint64_t i = 0; i < mostUnfinished; ++i) {
+    for (uint64_t i = 0; i < maxUnfinished; ++i) {
         const auto due = pacing_->due(end);
         if (due >= std::min(stop_, end))
             return;

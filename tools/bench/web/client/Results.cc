@@ -11,7 +11,7 @@ namespace WebBench {
 namespace {
 
 constexpr size_t longestTimeline = 100000; ///< rows; what comes later is added to the last
-constexpr uint64_t mostComplaints = 10;
+constexpr uint64_t maxComplaints = 10;
 
 void
 writeTimes(Json &json, const std::string &key, const LatencyHistogram &times)
@@ -89,8 +89,8 @@ void
 Results::complain(const std::string &problem)
 {
     const auto count = allErrors_ + allBadBodies_;
-    if (count <= mostComplaints)
-        std::cerr << "bench-client: " << problem << (count == mostComplaints ? " (further ones are only counted)" : "") << std::endl;
+    if (count <= maxComplaints)
+        std::cerr << "bench-client: " << problem << (count == maxComplaints ? " (further ones are only counted)" : "") << std::endl;
 }
 
 void

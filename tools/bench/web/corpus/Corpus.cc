@@ -60,7 +60,7 @@ bool
 Corpus::growTo(const uint64_t bytes, const uint64_t objects, std::string &error)
 {
     constexpr uint32_t sample = 64; // sites that tell whether it is hopeless, before much time is spent
-    const auto most = mostPages / pagesPerSite_;
+    const auto most = maxPages / pagesPerSite_;
     uint64_t byteSum = 0, objectSum = 0;
     uint32_t site = 0;
     const auto hopeless = [&](const uint64_t wanted, const uint64_t sum) {
@@ -69,7 +69,7 @@ Corpus::growTo(const uint64_t bytes, const uint64_t objects, std::string &error)
     for (; byteSum < bytes || objectSum < objects; ++site) {
         if (site == most || (site == sample && (hopeless(bytes, byteSum) || hopeless(objects, objectSum)))) {
             error = "a corpus of " + std::to_string(bytes) + " bytes and " + std::to_string(objects) + " objects would have more than "
-                    + std::to_string(mostPages) + " pages";
+                    + std::to_string(maxPages) + " pages";
             return false;
         }
         const auto one = totalsOf(site);

@@ -37,15 +37,15 @@ struct CorpusTotals {
     double meanPageBytes = 0; ///< likewise
 };
 
-constexpr uint64_t mostPages = 20000000; ///< of a corpus
-constexpr unsigned mostMembers = 4000; ///< of a page
+constexpr uint64_t maxPages = 20000000; ///< of a corpus
+constexpr unsigned maxMembers = 4000; ///< of a page
 
 /// Pages are computed when asked for, so a corpus takes no memory, however
 /// large; the same arguments give the same pages on every machine.
 class Corpus
 {
 public:
-    /// \param sites and \param pagesPerSite at least 1; together at most mostPages
+    /// \param sites and \param pagesPerSite at least 1; together at most maxPages
     Corpus(uint64_t sites, uint64_t pagesPerSite): sites_(sites), pagesPerSite_(pagesPerSite) {}
     virtual ~Corpus() = default;
 
@@ -59,7 +59,7 @@ public:
     CorpusTotals totals() const;
 
     /// Takes as many sites as come to at least that many bytes and objects.
-    /// \returns false with the reason in error when mostPages don't
+    /// \returns false with the reason in error when maxPages don't
     bool growTo(uint64_t bytes, uint64_t objects, std::string &error);
 
     /// \returns the path of an object of a page

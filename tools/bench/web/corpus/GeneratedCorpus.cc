@@ -48,7 +48,7 @@ GeneratedCorpus::membersOf(const uint32_t site, const uint32_t page) const
 {
     Random random(mix(shape_.seed, (uint64_t(site) << 32) + page));
     const double wanted = Fitted::members().at(random.real()) * countFactor_;
-    const auto count = static_cast<uint32_t>(std::min(wanted + random.real(), double(mostMembers - 1)));
+    const auto count = static_cast<uint32_t>(std::min(wanted + random.real(), double(maxMembers - 1)));
 
     std::vector<std::pair<double, Member>> placed;
     uint32_t sharedSoFar[kindCount] = {};

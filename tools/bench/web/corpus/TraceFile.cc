@@ -15,7 +15,7 @@ namespace WebBench {
 
 namespace {
 
-constexpr uint64_t mostLines = 5000000;
+constexpr uint64_t maxLines = 5000000;
 
 /// one line
 struct Row {
@@ -105,8 +105,8 @@ TraceReader::parseLine(const std::string_view line, std::string &error)
     if (place.second)
         recorded.pages.emplace_back();
     auto &rows = recorded.pages[place.first->second];
-    if (rows.size() >= mostMembers) {
-        error = "the page has more than " + std::to_string(mostMembers) + " objects";
+    if (rows.size() >= maxMembers) {
+        error = "the page has more than " + std::to_string(maxMembers) + " objects";
         return false;
     }
     auto &size = recorded.sizes[row.url];
@@ -132,8 +132,8 @@ TraceReader::read(const std::string &path, std::string &error)
         return false;
     }
     for (uint64_t lines = 0; reader.next(line, error); ++lines) {
-        if (lines >= mostLines)
-            error = "more than " + std::to_string(mostLines) + " objects";
+        if (lines >= maxLines)
+            error = "more than " + std::to_string(maxLines) + " objects";
         if (!error.empty() || !parseLine(line, error)) {
             error = reader.place() + error;
             return false;

@@ -30,7 +30,7 @@ public:
         uint64_t seed = 1; ///< decides the choices
     };
 
-    /// \param n from 1 to mostPages
+    /// \param n from 1 to maxPages
     Chooser(uint64_t n, const Config &);
 
     /// \returns false when each has had its turn

@@ -49,7 +49,7 @@ WorkloadSettings::declare(Options &options)
                    "by Zipf's law, all alike likely, or each once; the default is popularity, for random it is random");
     options.real("zipf", zipf_, 0, 3, "exponent of the popularity; churn has 0.6");
     options.real("drift", drift_, 0, 1, "chance at each visit that what is asked for has just traded popularity with any other");
-    options.real("objects", objects_, 0, mostPages,
+    options.real("objects", objects_, 0, maxPages,
                  "pages: the mean number of a page (0: 42; with --trace the trace says it). Others: how many there are\n"
                  "(0: 100000, of large ones 200); for onehit and churn, as many sites as come to that (0: --sites says it)");
     declarePages(options);
@@ -68,12 +68,12 @@ void
 WorkloadSettings::declarePages(Options &options)
 {
     options.section("Pages (pages, onehit, churn):");
-    options.whole("sites", sites_, 1, mostPages, "how many sites there are; churn has 4000");
-    options.whole("pages", pages_, 1, mostPages, "how many pages each site has");
+    options.whole("sites", sites_, 1, maxPages, "how many sites there are; churn has 4000");
+    options.whole("pages", pages_, 1, maxPages, "how many pages each site has");
     options.whole("corpus-bytes", corpusBytes_, 0, uint64_t(1) << 50, "take as many sites as come to that many bytes; 0: --sites says it");
     options.text("trace", trace_, "FILE", "take page structures from recorded page loads, see TraceFile.h; may be compressed by gzip");
     options.real("page-bytes", pageBytes_, 1, 1e10, "mean bytes of a page; with --trace the trace says it unless this is given");
-    options.real("shared", shared_, 0, 1, "share of a page's objects that it has in common with others of its site");
+    options.real("shared", context_, 0, 1, "share of a page's objects that it has in common with others of its site");
     options.real("revisit", revisit_, 0, 1, "chance that a user returns to one of the last 8 pages");
     options.real("change", change_, 0, 1, "chance at each visit that an object of the page has just been replaced, under a new URL");
     options.real("flood", flood_, 0, 1, "share of the visits that are a crawler's, for onehit");
@@ -90,8 +90,8 @@ WorkloadSettings::fits(const Options &options, std::string &error) const
         }
     }
     const bool counted = objects_ > 0;
-    if (counted && isPages() && (objects_ < 1 || objects_ > mostMembers))
-        error = "--objects: a page has 1 to " + std::to_string(mostMembers) + " objects";
+    if (counted && isPages() && (objects_ < 1 || objects_ > maxMembers))
+        error = "--objects: a page has 1 to " + std::to_string(maxMembers) + " objects";
     else if (counted && isPages() && !trace_.empty())
         error = "--objects: with --trace the trace says how many objects a page has";
     else if (counted && objects_ != std::floor(objects_) && !isPages())
@@ -135,20 +135,20 @@ std::unique_ptr<Corpus>
 WorkloadSettings::makeCorpus(const Options &options, std::string &error) const
 {
     const uint64_t sites = workload == "churn" && !options.given("sites") ? 4000 : sites_;
-    if (sites > mostPages / pages_) {
+    if (sites > maxPages / pages_) {
         error = "--sites " + std::to_string(sites) + " of --pages " + std::to_string(pages_) + " are more than "
-                + std::to_string(mostPages) + " pages";
+                + std::to_string(maxPages) + " pages";
         return nullptr;
     }
     std::unique_ptr<Corpus> corpus;
     if (trace_.empty()) {
-        corpus = std::make_unique<GeneratedCorpus>(sites, pages_, GeneratedCorpus::Shape{corpusSeed_, perPage(), pageBytes_, shared_});
+        corpus = std::make_unique<GeneratedCorpus>(sites, pages_, GeneratedCorpus::Shape{corpusSeed_, perPage(), pageBytes_, context_});
     } else {
         std::vector<TraceSession> sessions;
         if (!readTrace(trace_, sessions, error))
             return nullptr;
         const double pageBytes = options.given("page-bytes") ? pageBytes_ : 0;
-        corpus = std::make_unique<TraceCorpus>(sites, pages_, TraceCorpus::Shape{corpusSeed_, pageBytes, shared_}, std::move(sessions));
+        corpus = std::make_unique<TraceCorpus>(sites, pages_, TraceCorpus::Shape{corpusSeed_, pageBytes, context_}, std::move(sessions));
     }
     if ((corpusBytes_ || population()) && !corpus->growTo(corpusBytes_, population(), error))
         return nullptr;

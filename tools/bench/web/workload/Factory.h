@@ -57,7 +57,7 @@ private:
     uint64_t corpusBytes_ = 0;
     std::string trace_;
     double pageBytes_ = 570000;
-    double shared_ = Fitted::recordedSharedShare;
+    double context_ = Fitted::recordedSharedShare;
     double revisit_ = 0;
     double change_ = 0;
     double flood_ = 0.5;

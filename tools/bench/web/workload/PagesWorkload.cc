@@ -37,7 +37,7 @@ void
 PagesWorkload::changeOne(const Page &page)
 {
     // the HTML keeps its URL, so that the page stays the same page
-    if (page.members.size() < 2 || versions_.size() >= mostChanged)
+    if (page.members.size() < 2 || versions_.size() >= maxChanged)
         return;
     const auto &member = page.members[1 + random_.below(page.members.size() - 1)];
     ++versions_.emplace(Corpus::identity(page, member), 1).first->second;

@@ -32,7 +32,7 @@ public:
 
 private:
     static constexpr size_t remembered = 8; ///< pages to which a user may return
-    static constexpr size_t mostChanged = 4000000; ///< objects with later versions; beyond that nothing changes any more
+    static constexpr size_t maxChanged = 4000000; ///< objects with later versions; beyond that nothing changes any more
 
     bool choosePage(uint32_t user, uint64_t &page);
     void changeOne(const Page &);

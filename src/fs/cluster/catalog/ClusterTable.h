@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What memory keeps of each cluster: 64 bytes. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_CATALOG_CLUSTERTABLE_H
+#define SQUID_SRC_FS_CLUSTER_CATALOG_CLUSTERTABLE_H
+
+#include "fs/cluster/base/Memory.h"
+#include "fs/cluster/base/Types.h"
+#include "fs/cluster/catalog/Changes.h"
+
+namespace ClusterFs {
+
+/// on the media: never renumber
+enum class ClusterState : uint8_t {
+    unknown = 0, ///< not yet seen by a scan
+    free = 1,
+    announced = 2, ///< in the journal as about to be written
+    writing = 3,
+    packed = 4, ///< holds several objects
+    part = 5, ///< holds a piece of a large object
+    draining = 6, ///< forgotten, but somebody still reads it
+    bad = 7, ///< the device failed here; never used again until formatted
+    log = 8 ///< belongs to the index log
+};
+constexpr unsigned clusterStateCount = 9;
+
+/// The number of a cluster or of a slot, of which noCluster or noSlot is zero in memory: a table of
+/// millions of clusters needs no pages until something is known of them.
+class Link
+{
+public:
+    operator uint32_t() const { return ~inverse_; }
+    Link &operator =(const uint32_t number) {
+        inverse_ = ~number;
+        return *this;
+    }
+
+private:
+    uint32_t inverse_;
+};
+
+/// a cluster's line in the table
+struct ClusterEntry {
+    static constexpr uint8_t unwritable = 255; ///< of errors: not to be used again
+
+    uint64_t sequence; ///< of what it holds
+    uint64_t total; ///< first part of an object: the object's stored bytes
+    Link first; ///< a slot; packed: first record, linked by Record::sibling; part: the owner's slot
+    uint32_t live; ///< records that are not dead
+    uint32_t liveBytes; ///< extents of those
+    uint32_t end; ///< bytes written
+    uint32_t pins; ///< readers and requests that need the bytes to stay
+    uint32_t heat; ///< write clock at the last use
+    Link previous; ///< neighbour in the list of its state
+    Link next;
+    Link nextPart; ///< the object's next part
+    uint32_t headBytes; ///< first part of an object: payload in its extent
+    uint32_t written; ///< seconds since 1970, low 32 bits
+    ClusterState state;
+    uint8_t errors; ///< read errors seen here; or unwritable
+    uint16_t relocated; ///< objects that are staged again, but not on the device elsewhere yet; and one for the relocator until that is flushed
+};
+static_assert(sizeof(ClusterEntry) == 64, "a cluster table entry takes 64 bytes");
+
+/// All clusters, and a list in order of use over those that hold objects.
+class ClusterTable
+{
+public:
+    /// \param changes is told of each new state
+    ClusterTable(uint32_t count, Changes &changes);
+
+    ClusterEntry &operator [](const ClusterNo n) { return entries_[n]; }
+    const ClusterEntry &operator [](const ClusterNo n) const { return entries_[n]; }
+    uint32_t count() const { return static_cast<uint32_t>(entries_.count()); }
+
+    /// changes the state and keeps count; list membership is the caller's
+    void setState(ClusterNo, ClusterState);
+    /// the same as the last checkpoint has it, so that the next one need not
+    void setKnownState(ClusterNo, ClusterState);
+    /// another field changed that a checkpoint has to name
+    void noteChange(const ClusterNo n) { changes_.cluster(n); }
+    uint32_t inState(const ClusterState s) const { return states_[static_cast<unsigned>(s)]; }
+
+    /* the list of victims: head = used last, tail = first to go */
+    void pushHead(ClusterNo);
+    void pushTail(ClusterNo);
+    void unlink(ClusterNo);
+    ClusterNo tail() const { return tail_; }
+    /// the next one towards the head, or noCluster
+    ClusterNo towardsHead(const ClusterNo n) const { return entries_[n].previous; }
+    bool linked(ClusterNo) const;
+
+private:
+    Changes &changes_;
+    Table<ClusterEntry> entries_;
+    uint32_t states_[clusterStateCount] = {};
+    ClusterNo head_ = noCluster;
+    ClusterNo tail_ = noCluster;
+};
+
+} // namespace ClusterFs
+
+#endif

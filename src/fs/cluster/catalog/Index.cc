@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The hash index. */
+
+#include "fs/cluster/catalog/Index.h"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+
+namespace ClusterFs {
+namespace {
+
+/// \returns records for which there is room in the address space, which may be limited: half of what
+/// is left of it, since the process needs memory for all else
+uint64_t
+affordable(uint64_t capacity, const size_t bytesPerRecord)
+{
+    constexpr uint64_t least = 1 << 20;
+    for (;;) {
+        try {
+            const Region twice(2 * capacity * bytesPerRecord);
+            return capacity;
+        } catch (const std::bad_alloc &) {
+            if (capacity <= least)
+                throw;
+            capacity /= 2;
+        }
+    }
+}
+
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, const HashSecret &secret, const bool keepKeys):
+    hasher_(secret, baseBuckets),
+    baseBuckets_(baseBuckets),
+    bucketCount_(baseBuckets),
+    records_(affordable(capacity, sizeof(Record) + sizeof(uint32_t) + (keepKeys ? sizeof(Key) : 0))),
+    // enough for all records at the number in a bucket that is aimed at
+    buckets_(std::max<uint64_t>(baseBuckets, records_.count() / recordsInBucket + 1))
+{
+    assert(capacity > 0 && capacity < Record::lastFlag);
+    assert(baseBuckets > 0 && baseBuckets < Record::lastFlag);
+    if (keepKeys)
+        keys_ = std::make_unique<Table<Key>>(records_.count());
+}
+
+void
+ClusterFs::Index::expect(const uint64_t records)
+{
+    assert(!used_);
+    bucketCount_ = std::max<uint64_t>(baseBuckets_, std::min<uint64_t>(records / recordsInBucket, buckets_.count()));
+    for (level_ = 0; bucketCount_ >= uint64_t(baseBuckets_) << (level_ + 1); ++level_)
+        continue;
+}
+
+uint32_t
+ClusterFs::Index::bucketOf(const HashedKey k) const
+{
+    const auto before = uint64_t(baseBuckets_) << level_; // splitting of these is under way
+    auto bucket = k.bucket + uint64_t(baseBuckets_) * (k.tag & ((uint64_t(1) << level_) - 1));
+    if (bucket < bucketCount_ - before)
+        bucket += before * ((k.tag >> level_) & 1);
+    return static_cast<uint32_t>(bucket);
+}
+
+/// moves the records of the next bucket that have the next bit of their tags set to a new one
+void
+ClusterFs::Index::split()
+{
+    const auto before = uint64_t(baseBuckets_) << level_;
+    const auto from = static_cast<uint32_t>(bucketCount_ - before);
+    const auto to = static_cast<uint32_t>(bucketCount_);
+    constexpr uint32_t ahead = 8; // splits; records lie all over the memory
+    if (buckets_[from + ahead]) // there are as many again behind the last one that is split
+        __builtin_prefetch(&records_[buckets_[from + ahead] - 1]);
+    auto at = buckets_[from] ? buckets_[from] - 1 : noSlot;
+    buckets_[from] = 0;
+    while (at != noSlot) {
+        const auto next = records_[at].next;
+        push((records_[at].tag >> level_) & 1 ? to : from, at);
+        at = (next & Record::lastFlag) ? noSlot : next;
+    }
+    if (++bucketCount_ == 2 * before)
+        ++level_;
+}
+
+void
+ClusterFs::Index::push(const uint32_t bucket, const SlotNo slot)
+{
+    records_[slot].next = buckets_[bucket] ? buckets_[bucket] - 1 : (Record::lastFlag | bucket);
+    buckets_[bucket] = slot + 1;
+}
+
+ClusterFs::SlotNo
+ClusterFs::Index::find(const HashedKey k) const
+{
+    if (k.bucket >= baseBuckets_)
+        return noSlot;
+    const auto first = buckets_[bucketOf(k)];
+    if (!first)
+        return noSlot;
+    // all records of a bucket agree in the bits by which it was split
+    for (uint32_t at = first - 1; !(at & Record::lastFlag); at = records_[at].next) {
+        if (records_[at].tag == k.tag)
+            return at;
+    }
+    return noSlot;
+}
+
+ClusterFs::SlotNo
+ClusterFs::Index::insert(const HashedKey k, const Key *const key)
+{
+    assert(k.bucket < baseBuckets_);
+    const auto slot = allocate();
+    if (slot == noSlot)
+        return noSlot;
+    if (linked_ >= recordsInBucket * bucketCount_ && bucketCount_ < buckets_.count())
+        split();
+    auto &r = records_[slot];
+    r = Record();
+    r.tag = k.tag;
+    r.sibling = noSlot;
+    r.cluster = noCluster;
+    push(bucketOf(k), slot);
+    if (keys_)
+        (*keys_)[slot] = key ? *key : Key();
+    ++linked_;
+    return slot;
+}
+
+uint32_t
+ClusterFs::Index::bucketOfSlot(const SlotNo slot) const
+{
+    uint32_t at = records_[slot].next;
+    while (!(at & Record::lastFlag))
+        at = records_[at].next;
+    return at & ~Record::lastFlag;
+}
+
+ClusterFs::HashedKey
+ClusterFs::Index::hashedOf(const SlotNo slot) const
+{
+    return {bucketOfSlot(slot) % baseBuckets_, records_[slot].tag};
+}
+
+void
+ClusterFs::Index::unlink(const SlotNo slot)
+{
+    auto &r = records_[slot];
+    assert(!r.dead());
+    const auto bucket = bucketOfSlot(slot);
+    const auto first = buckets_[bucket] - 1;
+    if (first == slot) {
+        buckets_[bucket] = (r.next & Record::lastFlag) ? 0 : r.next + 1;
+    } else {
+        auto before = first;
+        while (records_[before].next != slot)
+            before = records_[before].next;
+        records_[before].next = r.next;
+    }
+    r.setFlags(r.flags() | Record::flagDead);
+    assert(linked_ > 0);
+    --linked_;
+}
+
+void
+ClusterFs::Index::release(const SlotNo slot)
+{
+    auto &r = records_[slot];
+    assert(r.dead());
+    r.cluster = noCluster;
+    r.next = free_;
+    free_ = slot;
+    assert(used_ > 0);
+    --used_;
+}
+
+ClusterFs::SlotNo
+ClusterFs::Index::allocate()
+{
+    if (free_ != noSlot) {
+        const auto slot = free_;
+        free_ = records_[slot].next;
+        ++used_;
+        return slot;
+    }
+    if (fresh_ >= records_.count())
+        return noSlot;
+    ++used_;
+    return static_cast<SlotNo>(fresh_++);
+}
+
+uint64_t
+ClusterFs::Index::bytesInUse() const
+{
+    return bucketCount_ * sizeof(uint32_t) + fresh_ * (sizeof(Record) + (keys_ ? sizeof(Key) : 0));
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The hash index over all objects. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_CATALOG_INDEX_H
+#define SQUID_SRC_FS_CLUSTER_CATALOG_INDEX_H
+
+#include "fs/cluster/base/HashedKey.h"
+#include "fs/cluster/base/Memory.h"
+#include "fs/cluster/catalog/Record.h"
+
+#include <memory>
+
+namespace ClusterFs {
+
+/// A chained hash table in flat memory that grows a bucket at a time, by linear hashing
+/// (Litwin, VLDB 1980): with each second record or so the next bucket is split by one more
+/// bit of its records' tags. Memory is taken as it is touched; no turn moves more than a bucket.
+///
+/// A key is found by its HashedKey: two keys that agree in that are taken for one,
+/// so that whoever reads the media must compare the whole key.
+///
+/// The last record of a bucket points back at the bucket, so that a record can
+/// be unlinked without its key.
+class Index
+{
+public:
+    /// \param capacity records at most; less when the process may not have so much memory
+    /// \param keepKeys whether to keep full keys for keyOf(), 16 bytes an object
+    /// \throws std::bad_alloc when there is no memory for a small one either
+    Index(uint64_t capacity, uint32_t baseBuckets, const HashSecret &secret, bool keepKeys);
+
+    /// Makes an empty index as large as so many records need, or as large as it can be. A start then adds them
+    /// without splitting buckets.
+    void expect(uint64_t records);
+
+    HashedKey hashOf(const Key &k) const { return hasher_(k); }
+
+    /// \returns the slot of the key's record, or noSlot
+    SlotNo find(const Key &k) const { return find(hashOf(k)); }
+    SlotNo find(HashedKey) const;
+
+    /// bring a bucket, a moment later its first record, and then its second one closer to the processor
+    void prefetchBucket(const HashedKey k) const { __builtin_prefetch(&buckets_[bucketOf(k)]); }
+    void prefetchRecord(const HashedKey k) const {
+        if (const auto first = buckets_[bucketOf(k)])
+            __builtin_prefetch(&records_[first - 1]);
+    }
+    void prefetchSecond(const HashedKey k) const {
+        const auto first = buckets_[bucketOf(k)];
+        if (first && !(records_[first - 1].next & Record::lastFlag))
+            __builtin_prefetch(&records_[records_[first - 1].next]);
+    }
+
+    /// Adds a zeroed record; does not look for an older one.
+    /// \returns noSlot when the index is full
+    SlotNo insert(const Key &k) { return insert(hashOf(k), &k); }
+    SlotNo insert(HashedKey, const Key *);
+
+    /// Takes a record out of its bucket; the slot stays in use until release().
+    void unlink(SlotNo);
+
+    /// gives an unlinked slot back
+    void release(SlotNo);
+
+    Record &operator [](const SlotNo s) { return records_[s]; }
+    const Record &operator [](const SlotNo s) const { return records_[s]; }
+
+    /// what a linked record was inserted with
+    HashedKey hashedOf(SlotNo) const;
+
+    bool keepsKeys() const { return keys_ != nullptr; }
+    /// the key of a linked record; nil key when it is not known
+    const Key &keyOf(const SlotNo s) const { return (*keys_)[s]; }
+
+    uint64_t linked() const { return linked_; } ///< records that find() can find
+    uint64_t used() const { return used_; } ///< slots not released
+    uint64_t capacity() const { return records_.count(); }
+    bool full() const { return used() >= capacity(); }
+    uint64_t slotsTouched() const { return fresh_; } ///< slots that were ever used
+    uint64_t bucketCount() const { return bucketCount_; }
+    uint64_t bytesInUse() const; ///< memory of buckets and touched records
+
+private:
+    static constexpr uint32_t recordsInBucket = 2; ///< on the average, from which on buckets are split
+
+    uint32_t bucketOf(HashedKey) const;
+    uint32_t bucketOfSlot(SlotNo) const;
+    SlotNo allocate();
+    void split();
+    void push(uint32_t bucket, SlotNo);
+
+    const KeyHasher hasher_;
+    const uint32_t baseBuckets_;
+    unsigned level_ = 0; ///< bits of the tag that choose a bucket; one more in buckets that were split
+    uint64_t bucketCount_;
+    Table<Record> records_;
+    Table<uint32_t> buckets_; ///< slot + 1 of the first record, 0 = empty
+    std::unique_ptr<Table<Key>> keys_;
+    SlotNo free_ = noSlot; ///< released slots, linked by next
+    uint64_t fresh_ = 0; ///< slots from here on were never used
+    uint64_t linked_ = 0;
+    uint64_t used_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All that memory keeps of an object: 36 bytes. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_CATALOG_RECORD_H
+#define SQUID_SRC_FS_CLUSTER_CATALOG_RECORD_H
+
+#include "fs/cluster/base/Types.h"
+#include "fs/cluster/layout/Cluster.h"
+
+namespace ClusterFs {
+
+/// Clusters that are not on the device: values of Record::cluster.
+constexpr ClusterNo stagedCluster = 0xfffffffeU; ///< the object is in staging; place holds its slot there
+
+/// An object's line in the index. Plain numbers only: it lives in memory that
+/// several processes may map. Times are packed without losing a second where
+/// HTTP needs it: see setInfo().
+struct Record {
+    uint32_t tag; ///< of the key; together with the bucket it stands for the key
+    uint32_t next; ///< slot of the next record of the bucket, or lastFlag and the bucket's number
+    uint32_t sibling; ///< slot of the next record of the same cluster
+    ClusterNo cluster;
+    uint32_t place; ///< offset in units of extentAlignment (21 bits), heat (11 bits); or the staging slot
+    uint32_t size; ///< stored bytes; the first part's cluster when flagParted is set
+    uint32_t timestamp; ///< seconds since 1970, 0 = unknown
+    uint32_t packedLow; ///< see packed()
+    uint32_t packedHigh;
+
+    static constexpr uint32_t lastFlag = 0x80000000U;
+    static constexpr unsigned offsetBits = 21;
+    static constexpr unsigned heatBits = 11;
+    static constexpr uint32_t maxHeat = (1U << heatBits) - 1;
+
+    /// flags that only the index uses, beside ObjectFlag
+    enum : uint8_t { flagDead = 0x80 };
+
+    uint64_t packed() const { return (uint64_t(packedHigh) << 32) | packedLow; }
+    void setPacked(const uint64_t v) {
+        packedLow = static_cast<uint32_t>(v);
+        packedHigh = static_cast<uint32_t>(v >> 32);
+    }
+
+    uint8_t flags() const { return static_cast<uint8_t>(packed() & 0xff); }
+    void setFlags(const uint8_t f) { setPacked((packed() & ~uint64_t(0xff)) | f); }
+    bool dead() const { return flags() & flagDead; }
+    bool parted() const { return flags() & flagParted; }
+    bool staged() const { return cluster == stagedCluster; }
+
+    uint32_t offset() const { return (place & ((1U << offsetBits) - 1)) * extentAlignment; }
+    uint32_t heat() const { return place >> offsetBits; }
+    void setPlace(const uint32_t offset, const uint32_t heat) {
+        place = offset / extentAlignment | (heat > maxHeat ? maxHeat : heat) << offsetBits;
+    }
+    void setHeat(const uint32_t heat) { setPlace(offset(), heat); }
+
+    /// Packs times and flags. Expiry up to 388 days after the timestamp is exact; beyond, it is
+    /// moved towards the timestamp, which only makes Squid revalidate sooner. Modification up to 68 years
+    /// before the timestamp is exact, and unknown beyond: another date would be taken for a validator.
+    void setInfo(const ObjectInfo &);
+
+    /// \returns times and flags; ObjectInfo::size is left 0
+    ObjectInfo info() const;
+};
+
+static_assert(sizeof(Record) == 36, "an index record takes 36 bytes");
+
+} // namespace ClusterFs
+
+#endif

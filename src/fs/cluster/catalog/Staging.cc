@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The staging area. */
+
+#include "fs/cluster/catalog/Staging.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace ClusterFs {
+namespace {
+constexpr uint32_t noChunk = 0xffffffffU;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Staging::Staging(const uint64_t bytes):
+    chunkCount_(static_cast<uint32_t>(std::max<uint64_t>(bytes / chunkBytes, 16))),
+    memory_(size_t(chunkCount_) * chunkBytes),
+    nextChunk_(chunkCount_),
+    table_(chunkCount_)
+{
+}
+
+ClusterFs::StageNo
+ClusterFs::Staging::open(const Key &key, const ObjectInfo &info)
+{
+    StageNo s = freeStage_;
+    if (s != noStage) {
+        freeStage_ = table_[s].next;
+    } else {
+        if (freshStage_ >= table_.count())
+            return noStage;
+        s = freshStage_++;
+    }
+    auto &o = table_[s];
+    o = Staged();
+    o.id = ++lastId_;
+    o.key = key;
+    o.info = info;
+    o.record = noSlot;
+    o.firstChunk = o.lastChunk = noChunk;
+    o.previous = o.next = noStage;
+    o.firstPart = o.origin = noCluster;
+    o.state = StageState::writing;
+    ++objects_;
+    return s;
+}
+
+bool
+ClusterFs::Staging::append(const StageNo s, const char *from, size_t size)
+{
+    auto &o = table_[s];
+    assert(o.state == StageState::writing);
+    while (size > 0) {
+        const auto used = o.size % chunkBytes;
+        if (used == 0) {
+            uint32_t c = freeChunk_;
+            if (c != noChunk)
+                freeChunk_ = nextChunk_[c];
+            else if (freshChunk_ < chunkCount_)
+                c = freshChunk_++;
+            else
+                return false;
+            nextChunk_[c] = noChunk;
+            if (o.lastChunk == noChunk)
+                o.firstChunk = c;
+            else
+                nextChunk_[o.lastChunk] = c;
+            o.lastChunk = c;
+            ++usedChunks_;
+            writingBytes_ += chunkBytes;
+        }
+        const auto n = std::min<size_t>(size, chunkBytes - used);
+        memcpy(chunk(o.lastChunk) + used, from, n);
+        o.size += static_cast<uint32_t>(n);
+        from += n;
+        size -= n;
+    }
+    return true;
+}
+
+void
+ClusterFs::Staging::complete(const StageNo s, const uint64_t now)
+{
+    auto &o = table_[s];
+    assert(o.state == StageState::writing);
+    o.state = StageState::complete;
+    o.since = now;
+    writingBytes_ -= ChunksOf(o);
+    link(s);
+}
+
+void
+ClusterFs::Staging::touch(const StageNo s)
+{
+    if (table_[s].state != StageState::complete || head_ == s)
+        return;
+    unlink(s);
+    link(s);
+}
+
+void
+ClusterFs::Staging::putLast(const StageNo s)
+{
+    if (table_[s].state != StageState::complete || tail_ == s)
+        return;
+    unlink(s);
+    auto &o = table_[s];
+    o.previous = tail_;
+    o.next = noStage;
+    (tail_ != noStage ? table_[tail_].next : head_) = s;
+    tail_ = s;
+    completeBytes_ += MemoryOf(o.size);
+}
+
+void
+ClusterFs::Staging::startPacking(const StageNo s)
+{
+    assert(table_[s].state == StageState::complete);
+    unlink(s);
+    table_[s].state = StageState::packing;
+}
+
+void
+ClusterFs::Staging::packingFailed(const StageNo s)
+{
+    assert(table_[s].state == StageState::packing);
+    table_[s].state = StageState::complete;
+    link(s);
+}
+
+void
+ClusterFs::Staging::drop(const StageNo s)
+{
+    auto &o = table_[s];
+    assert(o.state != StageState::free);
+    if (o.state == StageState::complete)
+        unlink(s);
+    else if (o.state == StageState::writing)
+        writingBytes_ -= ChunksOf(o);
+    o.record = noSlot;
+    o.state = StageState::leaving;
+    if (!o.pins)
+        freeObject(s);
+}
+
+void
+ClusterFs::Staging::unpin(const StageNo s)
+{
+    auto &o = table_[s];
+    assert(o.pins > 0);
+    if (--o.pins == 0 && o.state == StageState::leaving)
+        freeObject(s);
+}
+
+size_t
+ClusterFs::Staging::copy(const StageNo s, const uint32_t offset, char *to, size_t size, Cursor &cursor) const
+{
+    const auto &o = table_[s];
+    assert(o.state != StageState::free);
+    if (offset >= o.size)
+        return 0;
+    size = std::min<size_t>(size, o.size - offset);
+    if (cursor.chunk == noChunk || offset < cursor.start) {
+        cursor.chunk = o.firstChunk;
+        cursor.start = 0;
+    }
+    size_t done = 0;
+    while (done < size) {
+        const auto at = offset + done;
+        while (at >= uint64_t(cursor.start) + chunkBytes) {
+            cursor.chunk = nextChunk_[cursor.chunk];
+            cursor.start += chunkBytes;
+        }
+        const auto inside = at - cursor.start;
+        const auto n = std::min<size_t>(size - done, chunkBytes - inside);
+        memcpy(to + done, chunk(cursor.chunk) + inside, n);
+        done += n;
+    }
+    return done;
+}
+
+bool
+ClusterFs::Staging::promise(const uint64_t bytes)
+{
+    if (bytes > bytesFree())
+        return false;
+    promised_ += bytes;
+    return true;
+}
+
+void
+ClusterFs::Staging::unpromise(const uint64_t bytes)
+{
+    assert(promised_ >= bytes);
+    promised_ -= bytes;
+}
+
+uint64_t
+ClusterFs::Staging::bytesFree() const
+{
+    const auto taken = bytesUsed() + promised_;
+    return taken < bytesLimit() ? bytesLimit() - taken : 0;
+}
+
+void
+ClusterFs::Staging::link(const StageNo s)
+{
+    auto &o = table_[s];
+    o.previous = noStage;
+    o.next = head_;
+    if (head_ != noStage)
+        table_[head_].previous = s;
+    else
+        tail_ = s;
+    head_ = s;
+    completeBytes_ += MemoryOf(o.size);
+}
+
+void
+ClusterFs::Staging::unlink(const StageNo s)
+{
+    auto &o = table_[s];
+    if (o.previous != noStage)
+        table_[o.previous].next = o.next;
+    else
+        head_ = o.next;
+    if (o.next != noStage)
+        table_[o.next].previous = o.previous;
+    else
+        tail_ = o.previous;
+    o.previous = o.next = noStage;
+    assert(completeBytes_ >= MemoryOf(o.size));
+    completeBytes_ -= MemoryOf(o.size);
+}
+
+void
+ClusterFs::Staging::freeObject(const StageNo s)
+{
+    auto &o = table_[s];
+    if (o.firstChunk != noChunk) {
+        const auto chunks = (o.size + chunkBytes - 1) / chunkBytes;
+        nextChunk_[o.lastChunk] = freeChunk_;
+        freeChunk_ = o.firstChunk;
+        assert(usedChunks_ >= chunks);
+        usedChunks_ -= chunks;
+    }
+    o.state = StageState::free;
+    o.next = freeStage_;
+    freeStage_ = s;
+    assert(objects_ > 0);
+    --objects_;
+}

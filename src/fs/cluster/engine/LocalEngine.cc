@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How the parts work together. */
+
+#include "fs/cluster/engine/LocalEngine.h"
+
+#include "fs/cluster/engine/Report.h"
+#include "fs/cluster/learning/RequestText.h"
+#include "fs/cluster/objects/HeadReplacer.h"
+#include "fs/cluster/objects/ObjectReader.h"
+
+#include <algorithm>
+
+ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Config &config, const Log &log,
+                                    const Superblock &superblock):
+    context_(device, clock, config, log, superblock),
+    // clients can't know the UUID, and so can't choose ids that collide
+    tracker_(uint64_t(config.localityMb) << 20, bytesId(context_.uuid.data(), context_.uuid.size())),
+    journal_(context_),
+    allocator_(context_, journal_),
+    cache_(device, context_.catalog, context_.geometry, uint64_t(config.readCacheMb) << 20),
+    groups_(context_, tracker_, cache_),
+    packer_(context_, allocator_, cache_),
+    admission_(superblock.geometry.objectsExpected),
+    writers_(context_, allocator_, cache_),
+    relocator_(context_, cache_),
+    regrouper_(context_, tracker_, cache_, relocator_),
+    prefetcher_(context_, cache_),
+    evictor_(context_, journal_, allocator_, cache_, relocator_),
+    checkpointer_(context_, journal_, superblock),
+    recovery_(context_, journal_, superblock),
+    groupLoader_(context_),
+    probe_(context_)
+{
+    context_.catalog.onRelease = [this](const ClusterNo c) {
+        journal_.release(c);
+        cache_.forget(c);
+    };
+    context_.onUnreadable = [this](const Key &key) { journal_.removal(key, context_.sequence); };
+    writers_.journal = &journal_;
+    writers_.onComplete = [this](const StageNo s) { packer_.noteComplete(s, groups_.persistOf(context_.catalog.staging[s].key)); };
+    writers_.makeRoom = [this] { evictor_.hurry(); };
+    relocator_.onComplete = writers_.onComplete;
+    context_.companyOf = [this](const Key &key, std::vector<Key> &company) {
+        if (tracker_.isGuest(key, company, Groups::maxMembers))
+            return true;
+        if (!tracker_.isShared(key))
+            return false;
+        tracker_.groupOf(key, company, Groups::maxMembers);
+        return true;
+    };
+    prefetcher_.onRead = [this](const Key &key) { regrouper_.noteRead(key); };
+    checkpointer_.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
+        return tracker_.save(at, [this](const Key &key) { return context_.catalog.index.find(key) != noSlot; },
+                            SavedGroups::BytesInChunk(), records);
+    };
+    groupLoader_.onGroup = [this](const SavedGroups::GroupRecord &record) { return tracker_.restore(record); };
+    packer_.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
+    device.setDepth(config.depth);
+    start();
+}
+
+ClusterFs::LocalEngine::~LocalEngine()
+{
+    *context_.alive = false;
+}
+
+void
+ClusterFs::LocalEngine::start()
+{
+    recovery_.takeNumbers();
+    const auto status = checkpointer_.writeDirtySuperblock();
+    if (status != Status::ok) {
+        context_.health.level = Health::Level::noWrites;
+        context_.log(LogLevel::error, "the superblock can't be written: nothing will be stored, hits go on");
+    }
+    journal_.setRun(checkpointer_.superblock().update);
+    recovery_.start();
+}
+
+ClusterFs::EngineState
+ClusterFs::LocalEngine::state() const
+{
+    if (closed())
+        return EngineState::closed;
+    if (context_.health.level == Health::Level::gone)
+        return EngineState::offline;
+    if (!recovery_.done())
+        return EngineState::recovering;
+    return context_.health.level == Health::Level::good ? EngineState::serving : EngineState::readOnly;
+}
+
+void
+ClusterFs::LocalEngine::poll()
+{
+    if (closed())
+        return;
+    const Turn turn(context_);
+    work();
+}
+
+/// one turn
+void
+ClusterFs::LocalEngine::work()
+{
+    context_.device.poll();
+    cache_.poll();
+    prefetcher_.poll();
+    // only what is there now: what these add waits for the next turn
+    for (auto n = context_.later.size(); n > 0; --n) {
+        const auto call = std::move(context_.later.front());
+        context_.later.pop_front();
+        call();
+    }
+    if (!recovery_.done()) {
+        recovery_.poll();
+        checkpointer_.hold(recovery_.scanning());
+        context_.recovered = recovery_.storable();
+    }
+    if (recovery_.done() && !recoveryNoted_)
+        noteRecovery();
+    if (checkpointOwed_ && !groupLoader_.loading()) {
+        checkpointOwed_ = false;
+        checkpointer_.request();
+    }
+    if (context_.recovered && context_.health.level == Health::Level::good) {
+        if (!closing_) {
+            learn();
+            evictor_.poll();
+            checkpointer_.poll();
+        }
+        allocator_.poll();
+        packer_.poll(!checkpointer_.waiting());
+        flushWhenDue();
+        if (packer_.hasWork() || (evictor_.hasWork() && !closing_))
+            context_.device.pollAgain(); // large clusters of small objects take many turns
+    }
+    if (recovery_.knowsJournal()) // a delete has its bound during a start, too
+        journal_.poll();
+    writers_.poll();
+    probe_.poll();
+}
+
+/// what a start after a crash knows to be lost, or that nothing is
+static std::string
+lossText(const ClusterFs::RecoveryStats &r)
+{
+    std::string text;
+    const auto add = [&text](const uint64_t count, const char *const what) {
+        if (count)
+            text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+    };
+    add(r.objectsLost, " objects in part");
+    add(r.clustersTorn, " clusters that were being written");
+    add(r.journalBlocksLost, " blocks of the journal");
+    add(r.blocksLost, " blocks of the index log");
+    return "; lost beside what was in memory: " + (text.empty() ? "nothing" : text);
+}
+
+void
+ClusterFs::LocalEngine::noteRecovery()
+{
+    recoveryNoted_ = true;
+    context_.covered = context_.forgotten;
+    checkpointer_.restore(recovery_.takeMarks());
+    if (recovery_.newestCluster() != noCluster) {
+        allocator_.goOnBehind(recovery_.newestCluster());
+        evictor_.goOnBehind(recovery_.newestCluster());
+    }
+    const auto &r = recovery_.stats();
+    context_.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
+               std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
+               (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : "") + (r.clean ? "" : lossText(r)));
+    checkpointOwed_ = !r.clean || r.scanned;
+    if (checkpointOwed_)
+        context_.leftBehind.note(0); // of what was being moved, the checkpoint has the older copies
+    if (context_.config.localityMb)
+        groupLoader_.start(checkpointer_.superblock().groups);
+}
+
+/// what was read just now shows where the groups are
+void
+ClusterFs::LocalEngine::learn()
+{
+    for (const auto &key: context_.readKeys)
+        regrouper_.noteRead(key);
+    context_.readKeys.clear();
+    regrouper_.poll();
+}
+
+/// \returns when to flush what is packed from now on, in Clock::micros()
+uint64_t
+ClusterFs::LocalEngine::nextFlush() const
+{
+    return context_.clock.micros() + uint64_t(groups_.leastPersist()) * 1000000 / 2;
+}
+
+/// what was packed must survive a power cut within the promised time
+void
+ClusterFs::LocalEngine::flushWhenDue()
+{
+    const auto now = context_.clock.micros();
+    if (flushing_ || !(relocator_.wantsFlush(allocator_.available() < allocator_.reserve()) || (packer_.dirty() && now >= nextFlush_)))
+        return;
+    nextFlush_ = nextFlush();
+    packer_.flushed();
+    flushing_ = true;
+    Io io;
+    io.op = IoOp::flush;
+    io.ioClass = IoClass::background;
+    const auto alive = context_.alive;
+    const auto settled = relocator_.takeSettled();
+    io.done = [this, alive, settled](const Status status) {
+        if (!*alive)
+            return;
+        flushing_ = false;
+        context_.health.writeDone(status, context_.log);
+        if (status != Status::ok)
+            packer_.flushFailed();
+        if (!closing_) // the last checkpoint has begun, and would not know what is evicted now
+            relocator_.flushed(settled); // after a failed flush, too: the space is needed
+    };
+    context_.device.submit(std::move(io));
+}
+
+bool
+ClusterFs::LocalEngine::pollUntil(const std::function<bool()> &condition, const uint64_t deadline)
+{
+    while (!condition()) {
+        if (context_.clock.micros() >= deadline || context_.health.level != Health::Level::good)
+            return false;
+        work();
+        if (!condition())
+            context_.device.wait(context_.device.idle() ? 1 : 10); // some of what there is to do needs no device
+    }
+    return true;
+}
+
+ClusterFs::Status
+ClusterFs::LocalEngine::close(const unsigned maxMilliseconds)
+{
+    if (closed())
+        return Status::ok;
+    const auto status = finish(maxMilliseconds);
+    closing_ = true;
+    *context_.alive = false; // answers that are still to come find nobody
+    return status;
+}
+
+/// what close() writes
+ClusterFs::Status
+ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
+{
+    const auto deadline = context_.clock.micros() + uint64_t(maxMilliseconds) * 1000;
+    const auto packedBy = deadline - uint64_t(maxMilliseconds) * 1000 / 4; // the checkpoint takes time, too
+    if (!pollUntil([this] { return recovery_.done(); }, deadline))
+        return Status::aborted;
+    const auto &staging = context_.catalog.staging;
+    packer_.packAll(true);
+    const auto isPacked = [&] { return staging.leastRecent() == noStage && packer_.idle() && !writers_.bytesInFlight; };
+    // groups that are not back yet would be missing in the checkpoint
+    pollUntil([&] { return isPacked() && !groupLoader_.loading(); }, packedBy);
+    const auto packed = isPacked();
+    closing_ = true;
+    checkpointer_.beBrief();
+    const auto quiet = pollUntil([this] { return !checkpointer_.running() || (checkpointer_.poll(), false); }, deadline);
+    if (!quiet || context_.health.level != Health::Level::good)
+        return Status::ioError;
+    const auto before = checkpointer_.completed();
+    checkpointer_.request();
+    const auto done = pollUntil([&] {
+        checkpointer_.poll();
+        return checkpointer_.completed() > before || checkpointer_.lastFailed();
+    }, deadline);
+    if (!done || checkpointer_.completed() == before)
+        return Status::ioError;
+    const auto now = context_.clock.micros();
+    const auto status = checkpointer_.writeCleanSuperblock(now < deadline ? deadline - now : 0);
+    return status == Status::ok && !packed ? Status::aborted : status;
+}
+
+/// \returns the record of an object that may be used, or noSlot
+ClusterFs::SlotNo
+ClusterFs::LocalEngine::usable(const Key &key) const
+{
+    if (closed() || context_.health.level == Health::Level::gone)
+        return noSlot;
+    const auto slot = context_.catalog.index.find(key);
+    if (slot == noSlot || evictor_.expired(slot))
+        return noSlot;
+    const auto &r = context_.catalog.index[slot];
+    // in staging, we can compare the whole key at no cost
+    if (r.staged() && context_.catalog.staging[r.place].key != key)
+        return noSlot;
+    return slot;
+}
+
+void
+ClusterFs::LocalEngine::note(const Request &request)
+{
+    const Turn turn(context_);
+    if (const auto page = context_.config.localityMb ? tracker_.note(request, context_.clock.micros()) : 0) {
+        tracker_.wantedBy(page, group_, Prefetcher::maxWanted);
+        prefetcher_.fetch(group_, request.client);
+    }
+}
+
+/// the part of an object's group that could be packed with it now
+void
+ClusterFs::LocalEngine::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
+{
+    const auto &catalog = context_.catalog;
+    group_.clear();
+    tracker_.groupOf(catalog.staging[seed].key, group_, Groups::maxMembers);
+    bool seen = false;
+    for (const auto &key: group_) {
+        const auto slot = catalog.index.find(key);
+        if (slot == noSlot || !catalog.index[slot].staged())
+            continue;
+        const auto s = static_cast<StageNo>(catalog.index[slot].place);
+        if (catalog.staging[s].state != StageState::complete || catalog.staging[s].key != key)
+            continue;
+        group.push_back(s);
+        seen = seen || s == seed;
+    }
+    if (!seen)
+        group.clear();
+}
+
+bool
+ClusterFs::LocalEngine::find(const Key &key, ObjectInfo &info)
+{
+    const Turn turn(context_);
+    ++context_.counters.lookups;
+    if (!peek(key, info))
+        return false;
+    ++context_.counters.found;
+    return true;
+}
+
+bool
+ClusterFs::LocalEngine::peek(const Key &key, ObjectInfo &info) const
+{
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return false;
+    info = context_.catalog.info(slot);
+    return true;
+}
+
+void
+ClusterFs::LocalEngine::touch(const Key &key)
+{
+    const auto slot = usable(key);
+    if (slot != noSlot)
+        evictor_.touch(slot);
+}
+
+bool
+ClusterFs::LocalEngine::canCreate(const int64_t size, int &load) const
+{
+    const auto &staging = context_.catalog.staging;
+    load = Engine::maxLoad;
+    if (context_.health.level != Health::Level::good || closing_ || journal_.overflowed())
+        return false;
+    if (size > static_cast<int64_t>(writers_.largestObject()))
+        return false;
+    const auto wanted = size < 0 ? writers_.smallestFront() : writers_.promiseOf(size);
+    if (wanted > staging.bytesFree() || writers_.bytesInFlight * 2 > writers_.maxBytesInFlight())
+        return false;
+    // packing starts at half, so that half full is not busy
+    const auto used = staging.bytesLimit() - staging.bytesFree();
+    load = used * 2 <= staging.bytesLimit() ? 0 : static_cast<int>((used * 2 - staging.bytesLimit()) * Engine::maxLoad / staging.bytesLimit());
+    return true;
+}
+
+std::unique_ptr<ClusterFs::Writer>
+ClusterFs::LocalEngine::create(const Key &key, const ObjectInfo &info, const int64_t expectedSize)
+{
+    const Turn turn(context_);
+    ++context_.counters.creates;
+    int load = 0;
+    auto &staging = context_.catalog.staging;
+    if (!canCreate(expectedSize, load)) {
+        ++context_.counters.refused;
+        return nullptr;
+    }
+    if (!admission_.admits(key, context_.config.admit)) {
+        ++context_.counters.notAdmitted;
+        return nullptr;
+    }
+    const auto front = writers_.frontOf(expectedSize);
+    const auto promised = expectedSize > 0 ? Staging::MemoryOf(writers_.promiseOf(expectedSize)) : 0;
+    if (!staging.promise(promised)) {
+        ++context_.counters.refused;
+        return nullptr;
+    }
+    auto own = info;
+    own.flags &= flagsOfCaller;
+    const auto stage = staging.open(key, own);
+    if (stage == noStage) {
+        staging.unpromise(promised);
+        ++context_.counters.refused;
+        return nullptr;
+    }
+    return std::make_unique<ObjectWriter>(writers_, key, stage, ObjectWriter::Plan{expectedSize, front, promised});
+}
+
+void
+ClusterFs::LocalEngine::noteUnadmitted(const Key &key)
+{
+    (void)admission_.admits(key, context_.config.admit);
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::LocalEngine::read(const Key &key)
+{
+    const Turn turn(context_);
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return nullptr;
+    ++context_.counters.opens;
+    return std::make_unique<ObjectReader>(context_, cache_, key, slot);
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::LocalEngine::read(const Writer &writer)
+{
+    if (closed())
+        return nullptr;
+    const auto &ours = static_cast<const ObjectWriter &>(writer);
+    const auto &object = ours.object();
+    if (object->failed)
+        return nullptr;
+    if (object->finished)
+        return read(ours.key());
+    ++context_.counters.opens;
+    return std::make_unique<ObjectReader>(context_, cache_, ours.key(), object);
+}
+
+bool
+ClusterFs::LocalEngine::remove(const Key &key)
+{
+    if (closed())
+        return false;
+    const Turn turn(context_);
+    recovery_.removedNow(key);
+    const auto slot = context_.catalog.index.find(key);
+    if (slot != noSlot || context_.mayReturn())
+        journal_.removal(key, context_.sequence);
+    if (slot == noSlot)
+        return false;
+    ++context_.counters.removed;
+    context_.catalog.erase(slot);
+    return true;
+}
+
+void
+ClusterFs::LocalEngine::updateInfo(const Key &key, const ObjectInfo &info)
+{
+    const Turn turn(context_);
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return;
+    auto &r = context_.catalog.index[slot];
+    auto own = info;
+    own.flags = static_cast<uint8_t>((info.flags & flagsOfCaller) | (r.flags() & ~flagsOfCaller & ~flagDoubtful));
+    r.setInfo(own);
+    context_.catalog.noteUpdate(slot);
+    if (r.staged()) {
+        auto &staged = context_.catalog.staging[r.place];
+        own.size = staged.info.size;
+        staged.info = own;
+    }
+}
+
+void
+ClusterFs::LocalEngine::replaceHead(const Key &key, const uint32_t oldHeadSize, const std::string &newHead,
+                                    const ObjectInfo &info, std::function<void(Status)> done)
+{
+    const Turn turn(context_);
+    const auto slot = usable(key);
+    if (slot == noSlot || context_.health.level != Health::Level::good) {
+        context_.later.push_back([done = std::move(done)] { done(Status::notFound); });
+        return;
+    }
+    HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(context_, cache_, key, slot),
+                        HeadReplacer::Task{key, key, oldHeadSize, newHead, info, std::move(done)});
+}
+
+void
+ClusterFs::LocalEngine::rename(const Key &key, const Key &newKey, const uint32_t oldHeadSize, const std::string &newHead,
+                               std::function<void(Status)> done)
+{
+    const Turn turn(context_);
+    const auto slot = usable(key);
+    if (slot == noSlot || key == newKey || context_.health.level != Health::Level::good) {
+        context_.later.push_back([done = std::move(done)] { done(Status::notFound); });
+        return;
+    }
+    HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(context_, cache_, key, slot),
+    HeadReplacer::Task{key, newKey, oldHeadSize, newHead, context_.catalog.info(slot), [this, key, done = std::move(done)](const Status status) {
+        if (status == Status::ok)
+            remove(key);
+        done(status);
+    }});
+}
+
+bool
+ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    const Turn turn(context_);
+    const auto &index = context_.catalog.index;
+    if (closed() || !index.keepsKeys())
+        return false;
+    for (; cursor < index.slotsTouched() && looks; ++cursor) {
+        --looks;
+        const auto slot = static_cast<SlotNo>(cursor);
+        const auto &r = index[slot];
+        if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key() || evictor_.expired(slot))
+            continue;
+        key = index.keyOf(slot);
+        info = context_.catalog.info(slot);
+        ++cursor;
+        return true;
+    }
+    return false;
+}
+
+void
+ClusterFs::LocalEngine::reconfigure(const Config &newer)
+{
+    for (const auto &name: Config::Names()) {
+        std::string error;
+        if (Config::Live(name))
+            context_.config.set(name, newer.get(name), error);
+    }
+    // a shorter window holds at once
+    nextFlush_ = std::min(nextFlush_, nextFlush());
+    context_.config.suitClusters();
+    cache_.setLimit(uint64_t(context_.config.readCacheMb) << 20);
+    context_.device.setDepth(context_.config.depth);
+}
+
+bool
+ClusterFs::LocalEngine::setPersist(const uint64_t group, const uint32_t seconds)
+{
+    if (closed())
+        return false;
+    const bool done = groups_.setPersist(group, seconds);
+    nextFlush_ = std::min(nextFlush_, nextFlush());
+    return done;
+}
+
+uint64_t
+ClusterFs::LocalEngine::capacityBytes() const
+{
+    const auto &g = context_.geometry;
+    return uint64_t(g.clusterCount) * g.clusterBytes + context_.catalog.staging.bytesLimit();
+}
+
+std::string
+ClusterFs::LocalEngine::report() const
+{
+    return reportText(*this, context_.device);
+}

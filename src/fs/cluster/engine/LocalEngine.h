@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The parts of an open engine and how they work together. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_ENGINE_LOCALENGINE_H
+#define SQUID_SRC_FS_CLUSTER_ENGINE_LOCALENGINE_H
+
+#include "fs/cluster/cache/Prefetcher.h"
+#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/context/HealthProbe.h"
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/engine/GroupControl.h"
+#include "fs/cluster/learning/Tracker.h"
+#include "fs/cluster/objects/Admission.h"
+#include "fs/cluster/objects/ObjectWriter.h"
+#include "fs/cluster/packing/Allocator.h"
+#include "fs/cluster/packing/Packer.h"
+#include "fs/cluster/recovery/Checkpointer.h"
+#include "fs/cluster/recovery/GroupLoader.h"
+#include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/recovery/Recovery.h"
+#include "fs/cluster/space/Evictor.h"
+#include "fs/cluster/space/Regrouper.h"
+
+namespace ClusterFs {
+
+/// The engine of a store whose device this process has. Puts the parts together;
+/// how they work together is here, and what each does is in its own file.
+class LocalEngine final : public Engine
+{
+public:
+    /// writes to the superblock (waiting) that the store is in use, and starts recovery
+    LocalEngine(Device &, const Clock &, const Config &, const Log &, const Superblock &);
+    ~LocalEngine() override;
+
+    /* Engine API */
+    Status close(unsigned maxMilliseconds) override;
+    EngineState state() const override;
+    void poll() override;
+    bool find(const Key &, ObjectInfo &) override;
+    bool peek(const Key &, ObjectInfo &) const override;
+    bool has(const Key &key) const override { return usable(key) != noSlot; }
+    void note(const Request &) override;
+    void touch(const Key &) override;
+    bool canCreate(int64_t size, int &load) const override;
+    std::unique_ptr<Writer> create(const Key &, const ObjectInfo &, int64_t expectedSize) override;
+    void noteUnadmitted(const Key &) override;
+    std::unique_ptr<Reader> read(const Key &) override;
+    std::unique_ptr<Reader> read(const Writer &) override;
+    bool remove(const Key &) override;
+    void updateInfo(const Key &, const ObjectInfo &) override;
+    void replaceHead(const Key &, uint32_t oldHeadSize, const std::string &newHead,
+                     const ObjectInfo &, std::function<void(Status)> done) override;
+    void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead,
+                std::function<void(Status)> done) override;
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const override;
+    void collocate(const Key &leader, const std::vector<Key> &members) override { tracker_.collocate(leader, members); }
+    void assign(const uint64_t group, const Key &key) override { tracker_.assign(group, key); }
+    void love(const uint64_t group) override { groups_.love(group); }
+    void hate(const uint64_t group) override { groups_.hate(group); }
+    bool setPersist(uint64_t group, uint32_t seconds) override;
+    void reconfigure(const Config &) override;
+    void requestCheckpoint() override { checkpointer_.request(); }
+    std::vector<Key> removalsPending() const override { return journal_.removals(); }
+    uint64_t objectCount() const override { return context_.catalog.objects(); }
+    uint64_t liveBytes() const override { return context_.catalog.liveBytes(); }
+    uint64_t capacityBytes() const override;
+    uint64_t maxObjectSize() const override { return writers_.largestObject(); }
+    bool indexLoaded() const override { return recovery_.storable(); }
+    double recoveryProgress() const override { return recovery_.progress(); }
+    Stats stats() const override;
+    const Superblock *superblock() const override { return closed() ? nullptr : &checkpointer_.superblock(); }
+    std::string report() const override;
+
+private:
+    void start();
+    bool closed() const { return !*context_.alive; }
+    void work();
+    Status finish(unsigned maxMilliseconds);
+    SlotNo usable(const Key &) const;
+    void stagedGroup(StageNo, std::vector<StageNo> &);
+    void noteRecovery();
+    void learn();
+    void addLocality(Stats &) const;
+    void flushWhenDue();
+    uint64_t nextFlush() const;
+    bool pollUntil(const std::function<bool()> &, uint64_t deadline);
+
+    StoreContext context_;
+    Tracker tracker_;
+    Journal journal_;
+    Allocator allocator_;
+    ReadCache cache_;
+    GroupControl groups_;
+    Packer packer_;
+    Admission admission_;
+    WriterGroup writers_;
+    Relocator relocator_;
+    Regrouper regrouper_;
+    Prefetcher prefetcher_;
+    Evictor evictor_;
+    Checkpointer checkpointer_;
+    Recovery recovery_;
+    GroupLoader groupLoader_;
+    HealthProbe probe_;
+
+    std::vector<Key> group_; ///< used while a call lasts
+    uint64_t nextFlush_ = 0; ///< Clock::micros()
+    bool flushing_ = false;
+    bool closing_ = false;
+    bool recoveryNoted_ = false;
+    bool checkpointOwed_ = false; ///< after a crash: when what was learned is back, to be in it
+};
+
+} // namespace ClusterFs
+
+#endif

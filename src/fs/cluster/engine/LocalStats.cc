@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the engine tells of itself. */
+
+#include "fs/cluster/engine/LocalEngine.h"
+
+void
+ClusterFs::LocalEngine::addLocality(Stats &s) const
+{
+    s.tracker = tracker_.stats();
+    s.groupReads = cache_.groupReads;
+    s.matesRead = cache_.matesRead;
+    s.matesBytes = cache_.matesBytes;
+    s.matesWanted = cache_.matesWanted;
+    s.matesUnused = cache_.matesUnused;
+    s.ahead = cache_.ahead;
+    s.usefulness = cache_.policy().usefulness();
+    s.usefulnessAhead = cache_.policy().usefulnessAhead();
+    s.requestMicros = context_.device.readCost().requestMicros();
+    s.megabyteMicros = context_.device.readCost().byteMicros() * (1 << 20);
+}
+
+ClusterFs::Stats
+ClusterFs::LocalEngine::stats() const
+{
+    Stats s;
+    s.counters = context_.counters;
+    s.recovery = recovery_.stats();
+    const auto &catalog = context_.catalog;
+    s.objects = catalog.objects();
+    s.liveBytes = catalog.liveBytes();
+    s.clusters = catalog.clusters.count();
+    s.clustersFree = catalog.clusters.inState(ClusterState::free) + catalog.clusters.inState(ClusterState::announced);
+    s.clustersPacked = catalog.clusters.inState(ClusterState::packed);
+    s.clustersPart = catalog.clusters.inState(ClusterState::part);
+    s.clustersBad = catalog.clusters.inState(ClusterState::bad);
+    s.stagingBytes = catalog.staging.bytesUsed();
+    s.stagingLimit = catalog.staging.bytesLimit();
+    s.fillingBytes = writers_.fillingBytes();
+    s.fillingLimit = writers_.maxFilling();
+    s.stagedObjects = catalog.staging.objects();
+    s.readCacheBytes = cache_.bytes();
+    s.readCacheLimit = cache_.limit();
+    s.readCacheHits = cache_.hits;
+    s.readCacheMisses = cache_.misses;
+    addLocality(s);
+    s.indexCapacity = catalog.index.capacity();
+    s.indexBytes = catalog.index.bytesInUse() + s.clusters * sizeof(ClusterEntry);
+    s.deletesPending = journal_.pendingRemovals();
+    if (checkpointer_.completedAt())
+        s.checkpointAge = static_cast<double>(context_.clock.micros() - checkpointer_.completedAt()) / 1e6;
+    s.bytesWritten = context_.device.stats().of(IoOp::write).bytes;
+    if (s.objects)
+        s.bytesPerObject = static_cast<double>(s.indexBytes) / static_cast<double>(s.objects);
+    if (s.counters.packedBytes)
+        s.writeAmplification = static_cast<double>(s.bytesWritten) / static_cast<double>(s.counters.packedBytes);
+    return s;
+}

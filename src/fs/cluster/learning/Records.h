@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The records of the tracker's memory. They lie in flat tables and refer to
+ * each other by number. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_LEARNING_RECORDS_H
+#define SQUID_SRC_FS_CLUSTER_LEARNING_RECORDS_H
+
+#include "fs/cluster/base/Types.h"
+
+namespace ClusterFs {
+
+/// whether a key stands for no object
+inline bool
+isNil(const Key &key)
+{
+    return !key.high() && !key.low();
+}
+
+/// what a group stands for
+enum class GroupKind : uint8_t {
+    page, ///< a document and what it embeds
+    site, ///< what many pages of a site share
+    sequence, ///< what follows each other, without a document
+    chosen ///< what the application wants to be together
+};
+
+/// how a membership was learned
+enum class Evidence : uint8_t { referer, origin, window, sequence, explicitly, sharing };
+
+/// one stored object
+struct TrackedObject {
+    Key name;
+    uint32_t next; ///< of the pool
+    uint32_t memberships; ///< the first one is its home
+    uint32_t leads; ///< group that it is the container of
+    uint32_t successor; ///< tag of the object that followed
+    uint32_t client; ///< half of the id of who asked last
+    uint32_t when : 28; ///< of that, in units of 65.5 ms
+    uint32_t succeeded : 2; ///< how often the successor followed
+    uint32_t used : 1; ///< of the pool
+    uint32_t marked : 1; ///< of the pool
+};
+static_assert(sizeof(TrackedObject) == 40, "there are many of them");
+
+/// one group; its members are a list, in the order in which they were first fetched
+struct Group {
+    uint64_t name; ///< id of the page's URL, or a number made from what the group stands for
+    uint64_t site; ///< id of the page's site
+    uint64_t visited; ///< when the current visit began, microseconds
+    uint32_t next; ///< of the pool
+    uint32_t leader; ///< container; only if that object says the same
+    uint32_t first; ///< membership
+    uint32_t last; ///< membership
+    uint32_t serial; ///< differs from that of the former user of this entry
+    uint32_t faded; ///< how much all weights have faded since the group began
+    uint32_t guests; ///< of a page: the first Guest
+    uint16_t members;
+    uint16_t visit; ///< number of the current visit
+    uint16_t seen; ///< members fetched in it
+    GroupKind kind;
+    bool sheet : 1; ///< its leader is a style sheet or the like
+    bool used : 1; ///< of the pool
+    bool marked : 1; ///< of the pool
+};
+static_assert(sizeof(Group) == 64, "there are many of them");
+
+/// \returns what tells the current visit of a group from its others, and most likely from those of other groups
+inline uint16_t
+markOf(const Group &group, const uint32_t number)
+{
+    return static_cast<uint16_t>(number * 0x9e37 + group.visit);
+}
+
+/// one object in one group
+struct Membership {
+    uint32_t object;
+    uint32_t group;
+    uint32_t nextInGroup;
+    uint32_t previousInGroup;
+    uint32_t nextOfObject;
+    uint32_t until; ///< ends when the group has faded so far: weight plus Group::faded at the last fetch
+    uint16_t visit; ///< mark of the visit of the last fetch
+    Evidence evidence;
+    bool candidate : 1; ///< the object's last fetch was here, though its home is elsewhere
+    bool confirmed : 1; ///< fetched in more than one visit
+};
+static_assert(sizeof(Membership) == 28, "there are many of them");
+
+} // namespace ClusterFs
+
+#endif

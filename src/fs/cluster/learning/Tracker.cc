@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules by which requests are told to belong together. */
+
+#include "fs/cluster/learning/Tracker.h"
+
+#include <algorithm>
+
+namespace {
+
+using namespace ClusterFs;
+
+/// a request without a Referer is of the page that its client fetched from so lately
+constexpr uint64_t pageWindow = 2 * 1000000;
+/// and follows another when it comes so soon after
+constexpr uint64_t sequenceWindow = 1 * 1000000;
+/// a client that fetched nothing of a group for so long comes anew
+constexpr uint64_t visitWindow = 30 * 1000000;
+
+constexpr uint64_t leastBytes = 64 * 1024;
+constexpr uint64_t maxObjects = 1U << 31;
+constexpr unsigned objectsPerClient = 16;
+
+/// \returns how many objects a memory limit is enough for
+uint32_t
+objectsIn(const uint64_t bytes)
+{
+    const auto each = Groups::BytesEach() + (Clients::BytesEach() + objectsPerClient - 1) / objectsPerClient;
+    constexpr auto entriesNotUsed = 1024; // the first ones of each table
+    return static_cast<uint32_t>(std::min(maxObjects, (std::max(bytes, leastBytes) - entriesNotUsed) / each));
+}
+
+/// \returns the name of a group that has no URL, from its container
+uint64_t
+nameFromKey(const Key &key)
+{
+    return (key.high() ^ 0x4c454144ULL) * 0x9e3779b97f4a7c15ULL;
+}
+
+} // namespace
+
+ClusterFs::Tracker::Tracker(const uint64_t bytes, const uint64_t seed):
+    groups_(objectsIn(bytes), seed),
+    clients_(objectsIn(bytes) / objectsPerClient, seed, groups_)
+{
+}
+
+uint64_t
+ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
+{
+    const auto object = isNil(r.key) ? nothing : groups_.objectFor(r.key);
+    const auto repeat = object && groups_.noteRepeat(object, r.client, micros);
+    const auto client = clients_.clientFor(r.client);
+
+    // who can't tell what was asked for may ask for a known page
+    const auto named = r.referer || r.refererSite;
+    if (r.kind == RequestKind::page || (r.kind == RequestKind::unknown && !named && groups_.isDocument(object))) {
+        return repeat ? 0 : openPage(r, object, client, micros);
+    }
+    if (!object)
+        return 0;
+
+    // a whole Referer is right at any time, the rest just when the request is new
+    uint32_t page = nothing;
+    auto evidence = Evidence::referer;
+    if (r.referer && r.referer != r.url) {
+        page = pageByReferer(r, client, micros);
+    } else if (repeat) {
+        return 0;
+    } else if (r.refererSite) {
+        evidence = Evidence::origin;
+        page = pageByOrigin(r, client);
+    } else {
+        evidence = Evidence::window;
+        page = clients_.pageWithin(client, pageWindow, r.site, micros);
+    }
+
+    if (!page) {
+        follow(object, client, micros);
+        return 0;
+    }
+    enter(client, page, micros);
+    groups_.sight(object, r.site, page, evidence, micros);
+    if (r.sheet && r.url)
+        groups_.noteSheet(r.url, r.site, object);
+    return 0;
+}
+
+uint64_t
+ClusterFs::Tracker::openPage(const Request &r, const uint32_t object, const uint32_t client, const uint64_t micros)
+{
+    if (!r.url && !object)
+        return 0;
+    auto name = r.url;
+    if (!name)
+        name = groups_.isDocument(object) ? groups_[groups_.ledBy(object)].name : nameFromKey(r.key);
+    const auto page = groups_.pageOf(name, r.site, object);
+    groups_.visit(page, micros);
+    clients_.fetched(client, page, micros);
+    return name;
+}
+
+uint32_t
+ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client, const uint64_t micros)
+{
+    const auto page = groups_.groupFor(r.referer, r.refererSite, GroupKind::page);
+    if (groups_[page].sheet && !clients_.lastFetch(client, page)) {
+        if (const auto above = pageOfSheet(page, client, micros))
+            return above;
+    }
+    return page;
+}
+
+/// \returns the page that a style sheet was fetched with: by this client, or else by the last one
+uint32_t
+ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, const uint64_t micros) const
+{
+    const auto leader = groups_.leaderOf(sheet);
+    if (!leader)
+        return nothing;
+    uint32_t best = nothing;
+    uint64_t bestMicros = 0;
+    groups_.eachGroupOf(leader, [&](const uint32_t group) {
+        const auto fetched = clients_.lastFetch(client, group);
+        if (group != sheet && (!best || fetched > bestMicros)) {
+            best = group;
+            bestMicros = fetched;
+        }
+    });
+    // of one that many pages share, not all of them are known: where is the client now?
+    const auto here = groups_.isShared(leader) ? clients_.pageWithin(client, pageWindow, groups_[sheet].site, micros) : nothing;
+    return here && clients_.lastFetch(client, here) > bestMicros ? here : best;
+}
+
+uint32_t
+ClusterFs::Tracker::pageByOrigin(const Request &r, const uint32_t client)
+{
+    if (const auto page = clients_.pageOfSite(client, r.refererSite))
+        return page;
+    // Browsers name the whole page to its own site, unless told otherwise, so
+    // that this one is the site's root. Other sites learn no more than this.
+    if (r.site == r.refererSite && r.url != r.refererSite)
+        return groups_.groupFor(r.refererSite, r.refererSite, GroupKind::page);
+    return nothing;
+}
+
+/// An object that no page explains: part of a sequence, maybe.
+void
+ClusterFs::Tracker::follow(const uint32_t object, const uint32_t client, const uint64_t micros)
+{
+    if (const auto sequence = groups_.sequenceOf(object)) {
+        enter(client, sequence, micros);
+        groups_.sight(object, 0, sequence, Evidence::sequence, micros);
+    }
+    const auto before = clients_.follow(client, object, sequenceWindow, micros);
+    if (before && groups_.noteSuccession(before, object))
+        chain(before, object, client, micros);
+}
+
+/// two objects followed each other again
+void
+ClusterFs::Tracker::chain(const uint32_t before, const uint32_t object, const uint32_t client, const uint64_t micros)
+{
+    const auto ofBefore = groups_.sequenceOf(before);
+    const auto ofObject = groups_.sequenceOf(object);
+    if (ofBefore && ofBefore == ofObject)
+        return;
+    auto newcomer = object;
+    auto sequence = ofBefore;
+    if (!sequence && groups_.hasGroup(before))
+        return; // a page explains it
+    if (!sequence && ofObject) {
+        sequence = ofObject;
+        newcomer = before;
+    }
+    if (!sequence) {
+        sequence = groups_.groupFor(nameFromKey(groups_.keyOf(before)), 0, GroupKind::sequence);
+        groups_.lead(sequence, before);
+    }
+    enter(client, sequence, micros);
+    groups_.sight(newcomer, 0, sequence, Evidence::sequence, micros);
+}
+
+/// a client fetches something of a group: a new visit, unless it was there already
+void
+ClusterFs::Tracker::enter(const uint32_t client, const uint32_t group, const uint64_t micros)
+{
+    const auto last = clients_.lastFetch(client, group);
+    if (!last || last + visitWindow < micros)
+        groups_.visit(group, micros);
+    clients_.fetched(client, group, micros);
+}
+
+void
+ClusterFs::Tracker::collocate(const Key &leader, const std::vector<Key> &members)
+{
+    if (isNil(leader))
+        return;
+    const auto container = groups_.objectFor(leader);
+    auto group = groups_.ledBy(container);
+    if (!group) {
+        group = groups_.groupFor(nameFromKey(leader), 0, GroupKind::chosen);
+        groups_.lead(group, container);
+    }
+    for (const auto &key: members) {
+        if (!isNil(key))
+            groups_.settle(groups_.objectFor(key), group);
+    }
+}
+
+void
+ClusterFs::Tracker::assign(const uint64_t group, const Key &key)
+{
+    if (isNil(key))
+        return;
+    const auto object = groups_.objectFor(key);
+    groups_.settle(object, groups_.groupFor(NameOf(group), 0, GroupKind::chosen));
+}
+
+uint64_t
+ClusterFs::Tracker::NameOf(const uint64_t group)
+{
+    return (group ^ 0x4e554d42455244ULL) * 0x9e3779b97f4a7c15ULL;
+}
+
+ClusterFs::TrackerStats
+ClusterFs::Tracker::stats() const
+{
+    auto stats = groups_.report();
+    stats.clients = clients_.used();
+    stats.bytes += clients_.bytes();
+    return stats;
+}

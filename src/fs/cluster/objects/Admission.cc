@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which objects are worth storing. */
+
+#include "fs/cluster/objects/Admission.h"
+
+#include <algorithm>
+
+ClusterFs::Admission::Admission(const uint64_t objects):
+    counters_(std::max<uint64_t>(1, objects) * bytesEach)
+{
+}
+
+bool
+ClusterFs::Admission::admits(const Key &key, const uint32_t from)
+{
+    if (from <= 1)
+        return true;
+    // two counters, of which the smaller one has less of others in it; keys are MD5 sums
+    const auto one = key.low() % (counters_.count() * 2);
+    const auto other = key.high() % (counters_.count() * 2);
+    const auto least = std::min(at(one), at(other));
+    if ((least + 1) / 2 + 1 >= from)
+        return true;
+    // one that has others in it, too, need not grow
+    raise(one, std::min(15U, least + 2));
+    raise(other, std::min(15U, least + 2));
+    fade();
+    return false;
+}
+
+/// makes a counter at least that large
+void
+ClusterFs::Admission::raise(const size_t counter, const unsigned value)
+{
+    if (at(counter) >= value)
+        return;
+    auto &byte = counters_[counter / 2];
+    byte = static_cast<uint8_t>(byte + ((value - at(counter)) << (counter % 2 * 4)));
+}
+
+void
+ClusterFs::Admission::fade()
+{
+    for (size_t i = 0; i < fadingBytes; ++i) {
+        auto &both = counters_[hand_];
+        both = both >> 1 & 0x77;
+        hand_ = (hand_ + 1) % counters_.count();
+    }
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading one object. */
+
+#include "fs/cluster/objects/ObjectReader.h"
+
+#include <algorithm>
+#include <cassert>
+
+ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, const Key &key, const SlotNo slot):
+    context_(context),
+    cache_(cache),
+    engineAlive_(context.alive),
+    key_(key)
+{
+    auto &catalog = context_.catalog;
+    const auto &record = catalog.index[slot];
+    headBytes_ = catalog.payloadBytes(slot);
+    size_ = catalog.objectSize(slot);
+    if (record.parted()) {
+        firstPart_ = record.size;
+        catalog.pin(firstPart_);
+    }
+    if (record.staged()) {
+        stage_ = record.place;
+        headBytes_ = catalog.staging[stage_].size;
+        catalog.staging.pin(stage_);
+        count(&Counters::readFromStaging);
+    } else {
+        cluster_ = record.cluster;
+        sequence_ = catalog.clusters[cluster_].sequence;
+        extentOffset_ = record.offset();
+        catalog.pin(cluster_);
+    }
+}
+
+ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, const Key &key, const WritingPointer &writing):
+    context_(context),
+    cache_(cache),
+    engineAlive_(context.alive),
+    key_(key),
+    writing_(writing),
+    stage_(writing->stage)
+{
+    ++writing_->readers;
+    context_.catalog.staging.pin(stage_);
+    count(&Counters::readFromStaging);
+}
+
+ClusterFs::ObjectReader::~ObjectReader()
+{
+    *alive_ = false;
+    if (writing_)
+        --writing_->readers;
+    if (!*engineAlive_)
+        return;
+    if (stage_ != noStage)
+        context_.catalog.staging.unpin(stage_);
+    if (cluster_ != noCluster)
+        context_.catalog.unpin(cluster_);
+    if (firstPart_ != noCluster)
+        context_.catalog.unpin(firstPart_);
+}
+
+bool
+ClusterFs::ObjectReader::reads(const SlotNo slot) const
+{
+    const auto &r = context_.catalog.index[slot];
+    if (stage_ != noStage)
+        return r.staged() && r.place == stage_;
+    return r.cluster == cluster_ && context_.catalog.clusters[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
+}
+
+uint64_t
+ClusterFs::ObjectReader::size() const
+{
+    return writing_ ? writing_->size : size_;
+}
+
+uint32_t
+ClusterFs::ObjectReader::headBytes() const
+{
+    return writing_ ? static_cast<uint32_t>(std::min(writing_->size, writing_->frontLimit)) : headBytes_;
+}
+
+ClusterFs::ClusterNo
+ClusterFs::ObjectReader::firstPart()
+{
+    if (firstPart_ == noCluster && writing_ && writing_->firstPart != noCluster) {
+        firstPart_ = writing_->firstPart;
+        context_.catalog.pin(firstPart_);
+    }
+    return firstPart_;
+}
+
+void
+ClusterFs::ObjectReader::count(uint64_t Counters::*counter)
+{
+    if (!counted_)
+        ++(context_.counters.*counter);
+    counted_ = true;
+}
+
+bool
+ClusterFs::ObjectReader::locate(const uint64_t offset, Piece &piece)
+{
+    if (offset >= headBytes() && !isEmptyFront(offset))
+        return locatePart(offset, piece);
+    assert(cluster_ != noCluster);
+    piece.cluster = piece.pin = cluster_;
+    piece.sequence = sequence_;
+    piece.start = extentOffset_;
+    piece.bytes = static_cast<uint32_t>(ExtentHeader::encodedBytes) + headBytes_;
+    piece.payloadAt = extentOffset_ + static_cast<uint32_t>(ExtentHeader::encodedBytes);
+    piece.payload = headBytes_;
+    piece.offset = 0;
+    return true;
+}
+
+bool
+ClusterFs::ObjectReader::locatePart(const uint64_t offset, Piece &piece)
+{
+    const auto first = firstPart();
+    if (first == noCluster)
+        return false;
+    const auto capacity = context_.partCapacity();
+    const auto wanted = (offset - headBytes()) / capacity;
+    const auto &clusters = context_.catalog.clusters;
+    if (atPart_ == noCluster || atPartNumber_ > wanted) {
+        atPart_ = first;
+        atPartNumber_ = 0;
+    }
+    while (atPartNumber_ < wanted) {
+        const auto next = clusters[atPart_].nextPart;
+        if (next == noCluster)
+            return false;
+        atPart_ = next;
+        ++atPartNumber_;
+    }
+    const auto &c = clusters[atPart_];
+    piece.cluster = atPart_;
+    piece.pin = first;
+    piece.sequence = c.sequence;
+    piece.start = 0;
+    piece.bytes = c.end;
+    piece.payloadAt = partPayloadAt;
+    piece.payload = c.end - partPayloadAt;
+    piece.offset = headBytes() + wanted * capacity;
+    piece.part = true;
+    piece.number = static_cast<uint32_t>(wanted);
+    return offset < piece.offset + piece.payload;
+}
+
+int64_t
+ClusterFs::ObjectReader::copyFilling(const uint64_t offset, char *to, const size_t size) const
+{
+    const auto inside = offset - fillingStart();
+    const auto n = std::min<uint64_t>(size, writing_->filled - inside);
+    memcpy(to, writing_->filling->data() + partPayloadAt + inside, n);
+    return static_cast<int64_t>(n);
+}
+
+int64_t
+ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size)
+{
+    if (!*engineAlive_ || (writing_ && writing_->broken))
+        return -1;
+    const Turn turn(context_);
+    if (offset >= this->size() && !isEmptyFront(offset))
+        return writing_ && writing_->failed ? -1 : 0; // what would follow never came
+    if (offset < headBytes() && stage_ != noStage)
+        return static_cast<int64_t>(context_.catalog.staging.copy(stage_, static_cast<uint32_t>(offset), to,
+                                    std::min<uint64_t>(size, headBytes() - offset), cursor_));
+    if (writing_ && writing_->filling && offset >= fillingStart())
+        return copyFilling(offset, to, size);
+
+    Piece piece;
+    if (!locate(offset, piece))
+        return -1;
+    const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
+    if (!window)
+        return -1;
+    const auto status = check(*window, piece);
+    if (status == Status::corrupt)
+        failed(piece, status);
+    if (status != Status::ok)
+        return -1;
+    count(&Counters::readFromCache);
+    window->use(piece.start, piece.bytes);
+    if (!piece.payload)
+        return 0;
+    const auto inside = offset - piece.offset;
+    const auto n = std::min<uint64_t>(size, piece.payload - inside);
+    memcpy(to, window->at(piece.payloadAt + static_cast<uint32_t>(inside)), n);
+    return static_cast<int64_t>(n);
+}
+
+/// Whether the piece is the object's. The index takes keys for one that agree in
+/// bucket and tag: whole bytes of another key are notFound, and nobody's fault.
+ClusterFs::Status
+ClusterFs::ObjectReader::check(Window &window, const Piece &piece) const
+{
+    const auto owner = ownerOf(window, piece);
+    auto &checked = window.checked;
+    if (!window.trusted && std::find(checked.begin(), checked.end(), piece.start) == checked.end()) {
+        const auto status = piece.part ? checkPart(window, piece) : checkFront(window, piece, owner);
+        if (status != Status::ok)
+            return status;
+        checked.push_back(piece.start);
+    }
+    return owner == key_ ? Status::ok : Status::notFound;
+}
+
+/// the key that the bytes themselves name
+ClusterFs::Key
+ClusterFs::ObjectReader::ownerOf(const Window &window, const Piece &piece)
+{
+    if (!piece.part)
+        return keyOfExtent(window.at(piece.start));
+    ClusterHeader header;
+    Directory::Peek(window.at(0), ClusterHeader::encodedBytes, header);
+    return header.key;
+}
+
+ClusterFs::Status
+ClusterFs::ObjectReader::checkFront(const Window &window, const Piece &piece, const Key &owner) const
+{
+    ExtentHeader expected;
+    expected.size = headBytes_;
+    expected.sequence = sequence_;
+    expected.key = owner;
+    return checkExtent(window.at(piece.start), piece.bytes, expected, context_.uuid, piece.cluster, piece.start);
+}
+
+ClusterFs::Status
+ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) const
+{
+    Directory front;
+    const auto status = front.decode(window.at(0), partPayloadAt, piece.cluster, context_.uuid, context_.geometry.clusterBytes);
+    if (status != Status::ok)
+        return Status::corrupt;
+    const auto &h = front.header;
+    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.end != piece.bytes || h.partNumber != piece.number)
+        return Status::corrupt;
+    const auto crc = partCrc(window.at(partPayloadAt), piece.payload, context_.uuid, piece.cluster, piece.sequence);
+    return crc == h.payloadCrc ? Status::ok : Status::corrupt;
+}
+
+/// An object without bytes is on the device, too: that it is the wanted one, and whole, is to be seen there.
+bool
+ClusterFs::ObjectReader::isEmptyFront(const uint64_t offset) const
+{
+    return !writing_ && stage_ == noStage && !size_ && !offset;
+}
+
+/// whether copy() needs no window
+bool
+ClusterFs::ObjectReader::inMemory(const uint64_t offset) const
+{
+    if (offset >= size() || (writing_ && writing_->broken))
+        return false;
+    if (offset < headBytes())
+        return stage_ != noStage;
+    return writing_ && writing_->filling && offset >= fillingStart();
+}
+
+/// offset of the first byte of the part that is being filled
+uint64_t
+ClusterFs::ObjectReader::fillingStart() const
+{
+    return writing_->frontLimit + uint64_t(writing_->parts) * context_.partCapacity();
+}
+
+void
+ClusterFs::ObjectReader::answerLater(const Status status, std::function<void(Status)> done)
+{
+    const auto alive = alive_;
+    context_.later.push_back([alive, status, done = std::move(done)] {
+        if (*alive)
+            done(status);
+    });
+}
+
+void
+ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)> done)
+{
+    Piece piece;
+    if (!*engineAlive_)
+        return;
+    const Turn turn(context_);
+    if (inMemory(offset)) {
+        answerLater(Status::ok, std::move(done));
+        return;
+    }
+    if ((writing_ && writing_->broken) || (offset >= size() && !isEmptyFront(offset)) || !locate(offset, piece)) {
+        answerLater(Status::aborted, std::move(done));
+        return;
+    }
+    count(&Counters::readFromDisk);
+    const auto alive = alive_;
+    ReadCache::Done arrived = [this, alive, piece, done = std::move(done)](const Status status) {
+        if (*alive)
+            fetched(piece, status, done);
+    };
+    if (piece.part || alone_) {
+        cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent, std::move(arrived));
+        if (piece.part)
+            readAhead(piece);
+    } else if (!cache_.join(piece.cluster, piece.sequence, piece.start, piece.bytes, arrived)) {
+        const auto run = groupAround(piece);
+        alone_ = !cache_.loadWithGroup(piece.cluster, piece.sequence, piece.start, piece.bytes, run, std::move(arrived));
+        if (context_.readKeys.size() < StoreContext::maxReadKeys)
+            context_.readKeys.push_back(key_);
+    }
+}
+
+/// the extents that may be worth reading with one
+ClusterFs::Catalog::Run
+ClusterFs::ObjectReader::groupAround(const Piece &piece) const
+{
+    const auto slot = context_.catalog.index.find(key_);
+    if (slot == noSlot || !reads(slot))
+        return Catalog::Run(); // it was deleted, or replaced
+    auto run = context_.catalog.runAround(slot);
+    std::vector<Key> company;
+    if (run.objects > 1 && context_.companyOf && context_.companyOf(key_, company)) {
+        const auto wanted = context_.catalog.narrowed(run, piece.cluster, piece.start, piece.bytes, company);
+        if (wanted.objects * 2 < run.objects)
+            run = wanted;
+    }
+    // what is in memory, or on its way, need not come again
+    return context_.catalog.without(run, piece.start, [&](const uint32_t from, const uint32_t bytes) {
+        return cache_.has(piece.cluster, piece.sequence, from, bytes);
+    });
+}
+
+void
+ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::function<void(Status)> &done)
+{
+    context_.health.readDone(status);
+    if (status == Status::ok) {
+        const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
+        status = window ? check(*window, piece) : Status::busy;
+    }
+    if (status == Status::ioError && !piece.part && !alone_) {
+        alone_ = true; // others may be to blame
+        fetch(piece.offset, done);
+        return;
+    }
+    if (status == Status::corrupt || status == Status::ioError)
+        failed(piece, status);
+    done(status);
+}
+
+void
+ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
+{
+    auto &catalog = context_.catalog;
+    auto &entry = catalog.clusters[piece.cluster];
+    if (status == Status::corrupt)
+        ++context_.counters.corrupt;
+    else
+        ++context_.counters.readErrors;
+    if (entry.errors + 1 < ClusterEntry::unwritable)
+        ++entry.errors;
+    cache_.forget(piece.cluster);
+
+    // the object that we read may have been replaced meanwhile: leave that one
+    // alone, unless only its head is new and it has the same parts
+    const auto slot = catalog.index.find(key_);
+    if (slot == noSlot)
+        return;
+    const auto &r = catalog.index[slot];
+    if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.cluster))
+        return;
+    if (context_.onUnreadable)
+        context_.onUnreadable(key_); // in front of the cluster's release, if this is its last: that may be all that gets to the device
+    catalog.erase(slot);
+}
+
+void
+ClusterFs::ObjectReader::readAhead(const Piece &piece)
+{
+    Piece next;
+    const auto offset = piece.offset + piece.payload;
+    if (offset >= size() || !locatePart(offset, next) || next.cluster == piece.cluster)
+        return;
+    cache_.loadNext(next.cluster, next.sequence, next.start, next.bytes, next.pin);
+}

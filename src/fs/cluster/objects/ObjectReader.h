@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading one object: from staging, from its extent, from its parts. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_OBJECTS_OBJECTREADER_H
+#define SQUID_SRC_FS_CLUSTER_OBJECTS_OBJECTREADER_H
+
+#include "fs/cluster/api/Reader.h"
+#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/context/StoreContext.h"
+#include "fs/cluster/objects/WritingObject.h"
+
+namespace ClusterFs {
+
+/// The engine's Reader. Pins what it reads, holds no memory between calls.
+class ObjectReader final : public Reader
+{
+public:
+    /// a finished object
+    ObjectReader(StoreContext &, ReadCache &, const Key &, SlotNo);
+    /// an object that is being written
+    ObjectReader(StoreContext &, ReadCache &, const Key &, const WritingPointer &);
+    ~ObjectReader() override;
+
+    uint64_t size() const override;
+    int64_t copy(uint64_t offset, char *to, size_t size) override;
+    void fetch(uint64_t offset, std::function<void(Status)> done) override;
+
+    /// bytes of the object that are not in parts
+    uint32_t frontBytes() const { return headBytes(); }
+    /// whether an index record still is the version that this reader opened
+    bool reads(SlotNo) const;
+
+private:
+    /// a piece of a cluster that holds one checked run of bytes
+    struct Piece {
+        ClusterNo cluster = noCluster;
+        Sequence sequence = 0;
+        uint32_t start = 0; ///< of the piece with its header, in the cluster
+        uint32_t bytes = 0; ///< with the header
+        uint32_t payloadAt = 0; ///< in the cluster
+        uint32_t payload = 0; ///< bytes
+        uint64_t offset = 0; ///< of the first payload byte in the object
+        ClusterNo pin = noCluster;
+        bool part = false;
+        uint32_t number = 0; ///< of a part, from 0
+    };
+
+    bool locate(uint64_t offset, Piece &);
+    bool locatePart(uint64_t offset, Piece &);
+    bool isEmptyFront(uint64_t offset) const;
+    bool inMemory(uint64_t offset) const;
+    uint64_t fillingStart() const;
+    void answerLater(Status, std::function<void(Status)>);
+    int64_t copyFilling(uint64_t offset, char *to, size_t size) const;
+    Status check(Window &, const Piece &) const;
+    static Key ownerOf(const Window &, const Piece &);
+    Status checkFront(const Window &, const Piece &, const Key &owner) const;
+    Status checkPart(const Window &, const Piece &) const;
+    void fetched(const Piece &, Status, const std::function<void(Status)> &);
+    void failed(const Piece &, Status);
+    uint32_t headBytes() const;
+    ClusterNo firstPart();
+    Catalog::Run groupAround(const Piece &) const;
+    void readAhead(const Piece &);
+    void count(uint64_t Counters::*);
+
+    StoreContext &context_;
+    ReadCache &cache_;
+    std::shared_ptr<bool> engineAlive_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Key key_;
+    WritingPointer writing_; ///< set when the object was not finished at opening
+    StageNo stage_ = noStage; ///< pinned
+    Staging::Cursor cursor_;
+    ClusterNo cluster_ = noCluster; ///< of the extent; pinned
+    Sequence sequence_ = 0;
+    uint32_t extentOffset_ = 0;
+    uint32_t headBytes_ = 0; ///< payload in the extent or in staging
+    uint64_t size_ = 0;
+    ClusterNo firstPart_ = noCluster; ///< pinned
+    ClusterNo atPart_ = noCluster; ///< where the last part look-up ended
+    uint64_t atPartNumber_ = 0;
+    bool counted_ = false;
+    bool alone_ = false; ///< only what is wanted is, or is to be, read
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the writers of one engine have in common: limits, and the way to the device. */
+
+#include "fs/cluster/objects/ObjectWriter.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace {
+constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
+constexpr uint64_t hungMicros = 3000000; ///< a device that finishes no write for so long is not waited for
+constexpr uint64_t idleMicros = 3000000; ///< an object that has got nothing for so long gives way where staging is nearly full
+constexpr uint64_t slowMicros = 10000000; ///< from then on, what comes in too slowly is no better than what stands still
+constexpr uint64_t slowRate = 4096; ///< bytes in a second
+constexpr unsigned slowLooks = 64; ///< objects looked at to find one
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::WriterGroup::WriterGroup(StoreContext &s, Allocator &a, ReadCache &c):
+    context(s),
+    allocator(a),
+    cache(c)
+{
+}
+
+uint64_t
+ClusterFs::WriterGroup::smallestFront() const
+{
+    // Squid's metadata and most response headers fit, so that replacing them
+    // touches the front only
+    return std::min<uint64_t>(16 * 1024, context.partCapacity() / 2);
+}
+
+uint64_t
+ClusterFs::WriterGroup::largestObject() const
+{
+    // the references to all parts share a cluster with the smallest front,
+    // and some room is left for headers that grow
+    const auto room = context.extentCapacity() - 2 * smallestFront();
+    const auto parts = std::max<uint64_t>(1, room / PartReference::encodedBytes);
+    return std::min<uint64_t>(parts, context.geometry.clusterCount / 2) * context.partCapacity();
+}
+
+uint64_t
+ClusterFs::WriterGroup::frontOf(const int64_t expectedSize) const
+{
+    const uint64_t whole = context.extentCapacity();
+    if (expectedSize < 0)
+        return whole / 2;
+    const auto size = static_cast<uint64_t>(expectedSize);
+    // it may turn out larger than expected: leave room for references to parts
+    if (size + spareReferences * PartReference::encodedBytes <= whole)
+        return std::max(size, whole / 2);
+    // full parts and what is left over as the front, so that no space is lost
+    const auto parts = size / context.partCapacity();
+    const auto left = size % context.partCapacity();
+    const bool fits = left + parts * PartReference::encodedBytes + smallestFront() <= whole;
+    return left >= smallestFront() && fits ? left : smallestFront();
+}
+
+uint64_t
+ClusterFs::WriterGroup::promiseOf(const int64_t expectedSize) const
+{
+    return std::min({static_cast<uint64_t>(std::max<int64_t>(expectedSize, 0)), frontOf(expectedSize), smallestFront()});
+}
+
+bool
+ClusterFs::WriterGroup::takeFilling(ObjectWriter &writer, const uint64_t bytes)
+{
+    auto &object = *writer.object();
+    const auto most = maxFilling() * (object.readers ? joinedFactor : 1);
+    while (fillingBytes_ + bytes > most) {
+        if (!giveWay(&writer, 0))
+            return false;
+    }
+    if (!object.fillingBytes) {
+        object.fillingBytes = std::shared_ptr<uint64_t>(new uint64_t(0), [this, alive = context.alive](const uint64_t *const taken) {
+            if (*alive)
+                fillingBytes_ -= *taken;
+            delete taken;
+        });
+    }
+    fillingBytes_ += bytes;
+    *object.fillingBytes += bytes;
+    return true;
+}
+
+void
+ClusterFs::WriterGroup::noteBegin(ObjectWriter &writer)
+{
+    writer.begun = writer.lastBytes = context.clock.micros();
+    writer.place = writers_.insert(writers_.end(), &writer);
+}
+
+void
+ClusterFs::WriterGroup::noteBytes(ObjectWriter &writer)
+{
+    writer.lastBytes = context.clock.micros();
+    writers_.splice(writers_.end(), writers_, writer.place);
+}
+
+void
+ClusterFs::WriterGroup::noteEnd(ObjectWriter &writer)
+{
+    writers_.erase(writer.place);
+}
+
+/// Refuses the object that has got nothing for longest, but not one that others read.
+/// \param to who needs the memory of the part that it is filling, or nil for that of staging
+/// \param idle microseconds that it has got nothing at least
+/// \returns whether there was one
+bool
+ClusterFs::WriterGroup::giveWay(const ObjectWriter *const to, const uint64_t idle)
+{
+    const auto now = context.clock.micros();
+    for (auto *const writer: writers_) {
+        if (now - writer->lastBytes < idle)
+            return false; // and so have all that follow
+        const auto &object = *writer->object();
+        if (writer == to || object.readers || object.failed || (to && !object.filling))
+            continue;
+        writer->refuse();
+        return true;
+    }
+    return false;
+}
+
+/// Refuses an object that gets a few bytes now and then, and so never stands still.
+/// \returns whether there was one
+bool
+ClusterFs::WriterGroup::slowGivesWay()
+{
+    const auto now = context.clock.micros();
+    unsigned looks = 0;
+    for (auto *const writer: writers_) {
+        if (++looks > slowLooks)
+            return false; // the others have got bytes later than these
+        const auto age = now - writer->begun;
+        const auto &object = *writer->object();
+        if (age < slowMicros || object.readers || object.failed || object.size > age * slowRate / 1000000)
+            continue;
+        writer->refuse();
+        return true;
+    }
+    return false;
+}
+
+/// What comes in too slowly must not keep all else from being stored. A device that is behind
+/// slows objects down, too: those are not to blame.
+void
+ClusterFs::WriterGroup::makeWay()
+{
+    const auto &staging = context.catalog.staging;
+    while (staging.bytesFree() < staging.bytesLimit() / 8 && bytesInFlight * 2 <= maxBytesInFlight()) {
+        if (!giveWay(nullptr, idleMicros) && !slowGivesWay())
+            return;
+    }
+}
+
+void
+ClusterFs::WriterGroup::send(const Journal::Ticket ticket, Io io)
+{
+    if (waiting_.empty() && ticket <= journal->written())
+        context.device.submit(std::move(io));
+    else
+        waiting_.push_back({ticket, std::move(io)});
+}
+
+void
+ClusterFs::WriterGroup::poll()
+{
+    makeWay();
+    const bool lost = context.health.level != Health::Level::good; // the journal will get no further
+    while (!waiting_.empty() && (lost || waiting_.front().ticket <= journal->written())) {
+        auto io = std::move(waiting_.front().io);
+        waiting_.pop_front();
+        if (lost)
+            io.done(Status::ioError);
+        else
+            context.device.submit(std::move(io));
+    }
+}
+
+void
+ClusterFs::WriterGroup::partSent(const uint64_t bytes)
+{
+    if (!bytesInFlight)
+        lastProgress_ = context.clock.micros();
+    bytesInFlight += bytes;
+}
+
+void
+ClusterFs::WriterGroup::partDone(const uint64_t bytes)
+{
+    bytesInFlight -= bytes;
+    lastProgress_ = context.clock.micros();
+}
+
+bool
+ClusterFs::WriterGroup::congested() const
+{
+    return bytesInFlight > maxBytesInFlight() / 2 && context.clock.micros() - lastProgress_ < hungMicros;
+}
+
+ClusterFs::Status
+ClusterFs::WriterGroup::publish(const StageNo stage)
+{
+    auto &catalog = context.catalog;
+    const auto key = catalog.staging[stage].key;
+    const auto older = catalog.index.find(key);
+    if (older != noSlot || context.mayReturn())
+        journal->removal(key, context.sequence);
+    if (older != noSlot)
+        catalog.erase(older);
+    if (catalog.addStaged(stage) == noSlot)
+        return Status::full;
+    const auto slot = catalog.staging[stage].record;
+    ++context.counters.stored;
+    context.counters.storedBytes += catalog.objectSize(slot);
+    return Status::ok;
+}

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Packing. */
+
+#include "fs/cluster/packing/Packer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+namespace ClusterFs {
+
+/// how many objects that do not fit are passed over before a cluster counts as full
+constexpr unsigned maxMisfits = 256;
+constexpr size_t arrivalsSpare = 4096; ///< arrivals of objects that are gone, beside as many as are staged
+constexpr uint32_t smallRun = Device::bufferAlignment(); ///< bytes of small objects that stay in memory as one piece
+
+/// Half of the time until an object must survive is for packing, half for the
+/// flush after it. \returns microseconds
+constexpr uint64_t halfOf(const uint32_t persist) { return uint64_t(persist) * 1000000 / 2; }
+
+struct Packer::Pack {
+    enum class Step : uint8_t { choose, take, fill, write, place, split };
+
+    struct Item {
+        StageNo stage;
+        uint64_t id;
+        SlotNo slot;
+        uint32_t offset;
+        uint32_t payload;
+        bool joined; ///< to the group of the one before
+        bool placed; ///< else it was deleted before the cluster was written
+    };
+    Step step = Step::choose;
+    StageNo seed = noStage; ///< to choose first, or noStage
+    std::unordered_set<StageNo> misfits;
+    size_t next = 0; ///< item, or run, to go on with
+    double used = 0; ///< bytes of objects that were used before
+    Directory front;
+    WindowPointer window; ///< with the image
+    std::vector<std::pair<uint32_t, uint32_t>> runs; ///< of the image, that get windows of their own
+    ClusterNo cluster = noCluster;
+    Sequence sequence = 0;
+    std::vector<Item> items;
+    size_t parts = 0;
+    uint64_t extents = 0; ///< bytes of all extents
+    BufferPointer buffer;
+    uint32_t end = 0;
+
+    uint64_t sizeWith(const uint64_t extent, const size_t moreParts) const {
+        return roundUp(Directory::BytesFor(items.size() + 1, parts + moreParts), extentAlignment) + extents + extent;
+    }
+};
+
+} // namespace ClusterFs
+
+ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, ReadCache &cache):
+    context_(context),
+    allocator_(allocator),
+    cache_(cache)
+{
+}
+
+void
+ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
+{
+    const auto &staging = context_.catalog.staging;
+    const auto &o = staging[s];
+    // one object that waits keeps the arrivals behind it, though those objects were packed or replaced long ago
+    if (arrivals_.size() >= 2 * size_t(staging.objects()) + arrivalsSpare) {
+        const auto isGone = [&staging](const Arrival &a) { return staging[a.stage].id != a.id || staging[a.stage].state == StageState::free; };
+        arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), isGone), arrivals_.end());
+    }
+    arrivals_.push_back({s, o.id});
+    if (persist < context_.config.persist)
+        hurried_.insert({o.since + halfOf(persist), {s, o.id}});
+}
+
+/// the staged object that was completed first, or noStage
+ClusterFs::StageNo
+ClusterFs::Packer::oldestArrival()
+{
+    const auto &staging = context_.catalog.staging;
+    while (!arrivals_.empty()) {
+        const auto &a = arrivals_.front();
+        const auto &o = staging[a.stage];
+        if (o.id == a.id && (o.state == StageState::complete || o.state == StageState::packing))
+            return o.state == StageState::complete ? a.stage : noStage;
+        arrivals_.pop_front(); // packed or gone
+    }
+    return noStage;
+}
+
+/// the staged object that must not wait as long as others and has waited long enough, or noStage
+ClusterFs::StageNo
+ClusterFs::Packer::hurriedArrival()
+{
+    const auto &staging = context_.catalog.staging;
+    while (!hurried_.empty() && hurried_.begin()->first <= context_.clock.micros()) {
+        const auto a = hurried_.begin()->second;
+        if (staging[a.stage].id == a.id && staging[a.stage].state == StageState::complete)
+            return a.stage;
+        hurried_.erase(hurried_.begin()); // packed or gone
+    }
+    return noStage;
+}
+
+/// the object that must be packed now, or noStage
+ClusterFs::StageNo
+ClusterFs::Packer::due()
+{
+    const auto &staging = context_.catalog.staging;
+    // a full index: only objects in clusters can make room there
+    const auto &index = context_.catalog.index;
+    const bool slotsAreRare = index.used() + index.capacity() / 128 > index.capacity();
+    // what is still coming can't be packed, and must not keep the rest from it
+    const auto forComplete = staging.bytesLimit() - std::min(staging.bytesLimit(), staging.incompleteBytes());
+    if (all_ || slotsAreRare || staging.completeBytes() > forComplete / 2)
+        return staging.leastRecent();
+    const auto oldest = oldestArrival();
+    if (oldest != noStage && context_.clock.micros() - staging[oldest].since >= halfOf(context_.config.persist))
+        return oldest;
+    return hurriedArrival();
+}
+
+void
+ClusterFs::Packer::poll(const bool mayStart)
+{
+    if (!context_.recovered || context_.health.level != Health::Level::good)
+        return;
+    objects_ = turnObjects;
+    bytes_ = turnBytes;
+    while (!settling_.empty() && !turnIsOver()) {
+        if (settle(*settling_.front()))
+            settling_.pop_front();
+    }
+    while (!turnIsOver()) {
+        if (!preparing_) {
+            const auto seed = mayStart && inFlight_ < maxInFlight && allocator_.ready() ? due() : noStage;
+            if (seed == noStage)
+                return;
+            start(seed);
+        }
+        if (!prepare(preparing_))
+            return;
+        preparing_.reset();
+    }
+}
+
+void
+ClusterFs::Packer::spend(const uint64_t objects, const uint64_t bytes)
+{
+    objects_ -= std::min(objects_, objects);
+    bytes_ -= std::min(bytes_, bytes);
+}
+
+bool
+ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
+{
+    const auto &o = context_.catalog.staging[s];
+    if (o.state != StageState::complete)
+        return false;
+    const auto extent = Catalog::ExtentBytes(o.size);
+    size_t parts = 0;
+    for (auto c = o.firstPart; c != noCluster; c = context_.catalog.clusters[c].nextPart)
+        ++parts;
+    if (pack.sizeWith(extent, parts) > context_.geometry.clusterBytes)
+        return false;
+    pack.items.push_back({s, o.id, o.record, 0, o.size, joined, false});
+    if (o.origin != noCluster || StoreContext::usesOf(o.heat) > 0)
+        pack.used += static_cast<double>(extent);
+    spend(1, 0);
+    pack.parts += parts;
+    pack.extents += extent;
+    context_.catalog.staging.startPacking(s);
+    return true;
+}
+
+/// Adds an object and its group. A group that does not fit into what is left
+/// is not torn apart: it waits for the next cluster.
+/// \returns whether anything was added
+bool
+ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
+{
+    group_.clear();
+    if (groupOf)
+        groupOf(seed, group_);
+    if (group_.size() < 2)
+        return add(pack, seed, false);
+    uint64_t bytes = 0;
+    for (const auto s: group_)
+        bytes += Catalog::ExtentBytes(context_.catalog.staging[s].size) + DirectoryEntry::encodedBytes;
+    if (!pack.items.empty() && pack.sizeWith(bytes, 0) > context_.geometry.clusterBytes)
+        return false;
+    bool any = false;
+    for (const auto s: group_)
+        any = add(pack, s, any) || any;
+    return any;
+}
+
+/// \returns whether all are chosen
+bool
+ClusterFs::Packer::choose(Pack &pack)
+{
+    auto &staging = context_.catalog.staging;
+    auto &misfits = pack.misfits;
+    auto passed = noStage; // up to here, all are misfits
+    const auto following = [&] {
+        auto s = passed == noStage ? staging.leastRecent() : staging.moreRecent(passed);
+        for (; s != noStage && misfits.count(s); s = staging.moreRecent(s))
+            passed = s;
+        return s;
+    };
+    auto next = std::exchange(pack.seed, noStage);
+    if (next == noStage)
+        next = following();
+    while (next != noStage && misfits.size() < maxMisfits) {
+        if (turnIsOver())
+            return false;
+        if (!addGroup(pack, next)) {
+            spend(1, 0);
+            misfits.insert(next);
+            misfits.insert(group_.begin(), group_.end()); // each of them would bring the same group
+        }
+        if (passed != noStage && staging[passed].state != StageState::complete)
+            passed = noStage; // it came in with others
+        next = following();
+    }
+    return true;
+}
+
+void
+ClusterFs::Packer::start(const StageNo seed)
+{
+    preparing_ = std::make_shared<Pack>();
+    preparing_->seed = seed;
+    ++inFlight_;
+}
+
+/// \returns whether it is on its way, or given up
+bool
+ClusterFs::Packer::prepare(const PackPointer &pack)
+{
+    waitsForCluster_ = false;
+    if (pack->step == Pack::Step::choose) {
+        if (!choose(*pack))
+            return false;
+        pack->step = Pack::Step::take;
+    }
+    if (pack->step == Pack::Step::take) {
+        waitsForCluster_ = !take(*pack);
+        if (waitsForCluster_)
+            return false;
+        pack->step = Pack::Step::fill;
+    }
+    if (!fillImage(*pack))
+        return false;
+    if (pack->front.entries.empty()) {
+        giveUp(*pack);
+        return true;
+    }
+    seal(*pack);
+    write(pack);
+    return true;
+}
+
+/// all objects were deleted meanwhile
+void
+ClusterFs::Packer::giveUp(const Pack &pack)
+{
+    context_.catalog.clusters.setState(pack.cluster, ClusterState::announced);
+    allocator_.giveBack(pack.cluster);
+    --inFlight_;
+}
+
+/// Finds a cluster for what was chosen. What is deleted from now on is in the journal with a sequence that is not
+/// below the cluster's; what was deleted before is not to be written.
+bool
+ClusterFs::Packer::take(Pack &pack)
+{
+    assert(!pack.items.empty()); // any staged object fits into an empty cluster
+    if (!allocator_.ready())
+        return false; // parts of large objects have taken them meanwhile
+    pack.cluster = allocator_.take(isWanted(pack));
+    pack.sequence = ++context_.sequence;
+    auto &entry = context_.catalog.clusters[pack.cluster];
+    context_.catalog.clusters.setState(pack.cluster, ClusterState::writing);
+    entry.sequence = pack.sequence;
+    entry.end = 0;
+    entry.errors = 0;
+
+    pack.end = static_cast<uint32_t>(roundUp(Directory::BytesFor(pack.items.size(), pack.parts), extentAlignment));
+    pack.buffer = std::make_shared<Buffer>(roundUp(pack.end + pack.extents, Device::bufferAlignment()), Buffer::Pages::whenUsed);
+    pack.front.entries.reserve(pack.items.size());
+    return true;
+}
+
+void
+ClusterFs::Packer::write(const PackPointer &pack)
+{
+    auto &entry = context_.catalog.clusters[pack->cluster];
+    entry.end = pack->end;
+    entry.written = context_.wallSeconds();
+    pack->window = cache_.insert(pack->cluster, pack->sequence, pack->buffer, pack->end);
+    pack->step = Pack::Step::write;
+
+    Io io;
+    io.op = IoOp::write;
+    io.ioClass = IoClass::background;
+    io.offset = context_.geometry.clusterOffset(pack->cluster);
+    io.size = static_cast<uint32_t>(roundUp(pack->end, context_.device.alignment()));
+    io.buffer = pack->buffer->data();
+    const auto alive = context_.alive;
+    io.done = [this, alive, pack](const Status status) {
+        if (*alive)
+            written(pack, status);
+    };
+    context_.device.submit(std::move(io));
+}
+
+/// whether a cluster has more than others of what was used before, and so will be read more often
+bool
+ClusterFs::Packer::isWanted(const Pack &pack)
+{
+    const auto share = pack.used / static_cast<double>(pack.extents);
+    const bool wanted = share > usedShare_;
+    usedShare_ += (share - usedShare_) / 16;
+    return wanted;
+}
+
+/// \returns whether it is whole
+bool
+ClusterFs::Packer::fillImage(Pack &pack)
+{
+    for (; pack.next < pack.items.size(); ++pack.next) {
+        if (turnIsOver())
+            return false;
+        addToImage(pack, pack.next);
+    }
+    return true;
+}
+
+void
+ClusterFs::Packer::addToImage(Pack &pack, const size_t n)
+{
+    const auto &staging = context_.catalog.staging;
+    const auto &clusters = context_.catalog.clusters;
+    auto &item = pack.items[n];
+    const auto &o = staging[item.stage];
+    spend(1, item.payload);
+    if (o.id != item.id || o.state != StageState::packing)
+        return; // deleted since it was chosen
+    const auto at = pack.end;
+    item.offset = at;
+    DirectoryEntry e;
+    e.key = o.key;
+    e.offset = at;
+    e.size = o.size;
+    e.info = o.info;
+    e.info.flags &= flagsOfCaller | flagDoubtful;
+    if (item.joined)
+        e.info.flags |= flagJoined;
+    e.heat = static_cast<uint16_t>(o.heat);
+    for (auto c = o.firstPart; c != noCluster; c = clusters[c].nextPart) {
+        pack.front.parts.push_back({c, clusters[c].end - partPayloadAt, clusters[c].sequence});
+        ++e.parts;
+    }
+    char *const extent = pack.buffer->data() + at;
+    Staging::Cursor cursor;
+    const auto copied = staging.copy(item.stage, 0, extent + ExtentHeader::encodedBytes, o.size, cursor);
+    assert(copied == o.size);
+    ExtentHeader header;
+    header.size = static_cast<uint32_t>(copied);
+    header.sequence = pack.sequence;
+    header.key = o.key;
+    sealExtent(extent, header, context_.uuid, pack.cluster, at);
+    const auto used = ExtentHeader::encodedBytes + o.size;
+    pack.end = at + Catalog::ExtentBytes(o.size);
+    memset(extent + used, 0, pack.end - at - used);
+    pack.front.entries.push_back(e);
+}
+
+/// puts the directory in front of the objects
+void
+ClusterFs::Packer::seal(Pack &pack)
+{
+    char *const image = pack.buffer->data();
+    const auto size = roundUp(pack.end, Device::bufferAlignment());
+    memset(image, 0, pack.front.entries.front().offset);
+    memset(image + pack.end, 0, size - pack.end);
+    auto &header = pack.front.header;
+    header.kind = ClusterKind::packed;
+    header.number = pack.cluster;
+    header.uuid = context_.uuid;
+    header.sequence = pack.sequence;
+    header.written = context_.clock.wallSeconds();
+    header.end = pack.end;
+    pack.front.encode(image, size);
+    pack.front = Directory();
+}
+
+/// \returns beginning and end of each group in a cluster, in bytes from its start. What fits
+/// a page stays together: each piece takes whole pages of memory, and is looked at by who looks for another one.
+std::vector<std::pair<uint32_t, uint32_t>>
+ClusterFs::Packer::runsOf(const Pack &pack)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> runs;
+    for (const auto &item: pack.items) {
+        if (!item.placed)
+            continue;
+        const auto end = item.offset + Catalog::ExtentBytes(item.payload);
+        const bool behind = !runs.empty() && item.offset == runs.back().second;
+        if ((item.joined && behind) || (!runs.empty() && end - runs.back().first <= smallRun))
+            runs.back().second = end;
+        else
+            runs.push_back({item.offset, end});
+    }
+    return runs;
+}
+
+void
+ClusterFs::Packer::written(const PackPointer &pack, const Status status)
+{
+    cache_.written(*pack->window);
+    context_.health.writeDone(status, context_.log, true);
+    if (status != Status::ok) {
+        assert(inFlight_ > 0);
+        --inFlight_;
+        cache_.drop(pack->window); // in nobody's way
+        failed(pack);
+        return;
+    }
+    dirty_ = true;
+    pack->step = Pack::Step::place;
+    pack->next = pack->items.size();
+    settling_.push_back(pack);
+}
+
+/// Gives objects their new place, and each group a window of its own. The last one is the first, so that
+/// those of a group follow each other in the cluster's list of records.
+/// \returns whether that is done
+bool
+ClusterFs::Packer::settle(Pack &pack)
+{
+    auto &catalog = context_.catalog;
+    for (; pack.step == Pack::Step::place && pack.next; --pack.next) {
+        if (turnIsOver())
+            return false;
+        spend(1, 0);
+        auto &item = pack.items[pack.next - 1];
+        const auto &o = catalog.staging[item.stage];
+        if (!item.offset || o.id != item.id || o.state != StageState::packing)
+            continue; // deleted while it was being written, or before
+        ++context_.counters.packedObjects;
+        context_.counters.packedInGroups += item.joined;
+        context_.counters.packedBytes += item.payload;
+        catalog.place(item.slot, pack.cluster, item.offset, item.payload, item.joined);
+        item.placed = true;
+    }
+    if (pack.step == Pack::Step::place) {
+        ++context_.counters.packs;
+        catalog.clusters.setState(pack.cluster, ClusterState::packed);
+        catalog.clusters.pushHead(pack.cluster);
+        catalog.clusters[pack.cluster].heat = static_cast<uint32_t>(context_.sequence);
+        if (!catalog.clusters[pack.cluster].live)
+            catalog.freeCluster(pack.cluster);
+        pack.runs = runsOf(pack);
+        pack.step = Pack::Step::split;
+    }
+    for (; pack.next < pack.runs.size(); ++pack.next) {
+        if (turnIsOver())
+            return false;
+        const auto &run = pack.runs[pack.next];
+        spend(1, run.second - run.first);
+        if (!cache_.split(pack.window, run))
+            break; // it is void
+    }
+    cache_.drop(pack.window);
+    assert(inFlight_ > 0);
+    --inFlight_;
+    return true;
+}
+
+/// the device refused the cluster: put it out of use and keep the objects
+void
+ClusterFs::Packer::failed(const PackPointer &pack)
+{
+    auto &catalog = context_.catalog;
+    ++context_.counters.writeErrors;
+    ++context_.counters.quarantined;
+    catalog.quarantine(pack->cluster);
+    for (const auto &item: pack->items) {
+        const auto &o = catalog.staging[item.stage];
+        if (o.id == item.id && o.state == StageState::packing)
+            catalog.staging.packingFailed(item.stage);
+    }
+}

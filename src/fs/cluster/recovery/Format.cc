@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Making an empty store. */
+
+#include "fs/cluster/recovery/Format.h"
+
+#include "fs/cluster/api/Config.h"
+#include "fs/cluster/recovery/SuperblockFile.h"
+
+#include <cstring>
+#include <random>
+
+namespace ClusterFs {
+namespace {
+constexpr unsigned formatMilliseconds = 60000;
+constexpr uint32_t usualObjectKb = 13;
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Status
+ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t seed, std::string &error, const uint64_t bytes)
+{
+    if (!config.validate(error) || !blocksSuit(device, error))
+        return Status::unsupported;
+    if (bytes > device.size()) {
+        error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " +
+                std::to_string(bytes) + " asked for";
+        return Status::unsupported;
+    }
+    Superblock superblock;
+    std::mt19937_64 random(seed);
+    for (auto &b: superblock.uuid)
+        b = static_cast<uint8_t>(random());
+    superblock.uuid[6] = (superblock.uuid[6] & 0x0f) | 0x40; // RFC 4122: random
+    superblock.uuid[8] = (superblock.uuid[8] & 0x3f) | 0x80;
+    superblock.clean = true;
+    const auto objectKb = config.objectKb ? config.objectKb : usualObjectKb;
+    if (!superblock.geometry.plan(bytes ? bytes : device.size(), config.clusterBytes(), objectKb * 1024, error))
+        return Status::unsupported;
+    superblock.startLog();
+    for (auto &word: superblock.secret)
+        word = random();
+
+    // what was there before must not be taken for ours, nor for somebody else's
+    const auto zeros = std::make_shared<Buffer>(superblockSpacing);
+    memset(zeros->data(), 0, zeros->size());
+    auto status = Status::ok;
+    for (const auto at: {uint64_t(0), superblockSpacing, device.size() - superblockSpacing}) {
+        if (status == Status::ok)
+            status = doAndWait(device, IoOp::write, at, zeros, superblockSpacing, formatMilliseconds);
+    }
+    for (const auto start: superblock.geometry.journalStart) {
+        if (status == Status::ok)
+            status = doAndWait(device, IoOp::write, start, zeros, journalBlockBytes, formatMilliseconds);
+    }
+    for (int copy = 0; copy < 2 && status == Status::ok; ++copy) {
+        ++superblock.update;
+        superblock.encode(zeros->data());
+        status = doAndWait(device, IoOp::write, superblockOffset(superblock.update), zeros, superblockBytes, formatMilliseconds);
+    }
+    if (status == Status::ok)
+        status = doAndWait(device, IoOp::flush, 0, nullptr, 0, formatMilliseconds);
+    if (status != Status::ok) {
+        error = std::string("writing the superblock failed: ") + statusText(status);
+        return status;
+    }
+    // a disk that drops a write and says nothing would show the former store with the next start
+    for (auto update = superblock.update - 1; update <= superblock.update && status == Status::ok; ++update) {
+        status = doAndWait(device, IoOp::read, superblockOffset(update), zeros, superblockBytes, formatMilliseconds);
+        Superblock kept;
+        if (status == Status::ok)
+            status = kept.decode(zeros->data(), error);
+        if (status == Status::ok && (kept.update != update || kept.uuid != superblock.uuid))
+            status = Status::corrupt;
+    }
+    if (status != Status::ok)
+        error = std::string("the superblock can't be read back: ") + statusText(status);
+    return status;
+}

@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Merging what a start finds. */
+
+#include "fs/cluster/recovery/IndexRebuilder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+ClusterFs::IndexRebuilder::IndexRebuilder(StoreContext &context, RecoveryStats &stats):
+    context_(context),
+    stats_(stats),
+    overruled_(context.geometry.clusterCount),
+    highest_(context.sequence),
+    order_(context.catalog.clusters)
+{
+}
+
+void
+ClusterFs::IndexRebuilder::see(const Sequence s)
+{
+    highest_ = std::max(highest_, s);
+}
+
+void
+ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
+{
+    if (record.kind == JournalRecord::Kind::removal) {
+        auto &until = removedUntil(context_.catalog.index.hashOf(record.key));
+        until = std::max(until, record.sequence);
+        see(record.sequence);
+        ++stats_.deletes;
+        return;
+    }
+    if (record.cluster >= context_.geometry.clusterCount)
+        return;
+    auto &fate = announcedClusters_[record.cluster];
+    fate.announced = record.kind == JournalRecord::Kind::announce;
+    fate.after = record.sequence;
+    see(record.sequence);
+}
+
+void
+ClusterFs::IndexRebuilder::removedNow(const Key &key)
+{
+    removedUntil(context_.catalog.index.hashOf(key)) = ~Sequence(0);
+}
+
+ClusterFs::Sequence &
+ClusterFs::IndexRebuilder::removedUntil(const HashedKey hashed)
+{
+    return removals_[hashed.tag % removals_.size()][hashed.number()];
+}
+
+bool
+ClusterFs::IndexRebuilder::removed(const HashedKey hashed, const Sequence s) const
+{
+    const auto &some = removals_[hashed.tag % removals_.size()];
+    const auto found = some.find(hashed.number());
+    return found != some.end() && s <= found->second;
+}
+
+/* the index log */
+
+void
+ClusterFs::IndexRebuilder::announced(const IndexRemoval &removal)
+{
+    if (removal.kind != IndexRemoval::Kind::announced || removal.cluster >= context_.geometry.clusterCount)
+        return;
+    see(removal.after);
+    AnnouncedCluster fate;
+    fate.announced = true;
+    fate.after = removal.after;
+    announcedClusters_.emplace(removal.cluster, fate); // unless the journal knows better
+}
+
+void
+ClusterFs::IndexRebuilder::removal(const IndexRemoval &removal, const uint64_t serial)
+{
+    if (removal.cluster >= context_.geometry.clusterCount)
+        return;
+    auto &overruled = overruled_[removal.cluster];
+    if (removal.offset >= context_.geometry.clusterBytes)
+        return;
+    if (removal.kind != IndexRemoval::Kind::object)
+        overruled = std::max(overruled, static_cast<uint32_t>(serial));
+    else if (static_cast<uint32_t>(serial) >= overruled)
+        places_.gone(removal.cluster, removal.offset);
+}
+
+void
+ClusterFs::IndexRebuilder::use(const IndexUse &use, const uint64_t serial)
+{
+    if (use.cluster >= context_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[use.cluster])
+        return;
+    Record r = Record();
+    r.place = use.place;
+    places_.used(use.cluster, r.offset(), r.heat());
+}
+
+/// \returns whether the section's objects are in that cluster
+bool
+ClusterFs::IndexRebuilder::adoptCluster(const IndexSection &section)
+{
+    auto &clusters = context_.catalog.clusters;
+    auto &c = clusters[section.cluster];
+    const auto state = static_cast<ClusterState>(section.state);
+    see(section.sequence);
+    if (announcedClusters_.count(section.cluster))
+        return false; // it was written since, or will be
+    if (c.state != ClusterState::unknown)
+        return c.state == ClusterState::packed && state == c.state && c.sequence == section.sequence;
+    if (state == ClusterState::bad)
+        clusters.setKnownState(section.cluster, state);
+    if ((state != ClusterState::packed && state != ClusterState::part) || section.end > context_.geometry.clusterBytes)
+        return false;
+    clusters.setKnownState(section.cluster, state);
+    c.sequence = section.sequence;
+    c.end = section.end;
+    c.nextPart = section.nextPart;
+    c.total = section.total;
+    c.headBytes = section.headBytes;
+    c.written = section.written;
+    c.heat = section.heat;
+    if (state != ClusterState::packed)
+        return false;
+    clusters.pushHead(section.cluster);
+    return true;
+}
+
+/// Objects lie in buckets all over the index: what they need of it is asked for some records ahead.
+void
+ClusterFs::IndexRebuilder::section(const IndexSection &section, const bool hasKeys, const uint64_t serial)
+{
+    constexpr size_t ahead = 8;
+    if (section.cluster >= context_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[section.cluster])
+        return;
+    const auto isStrange = [this](const IndexObject &o) { return o.hashed.bucket >= context_.geometry.baseBuckets; };
+    if (std::any_of(section.objects.begin(), section.objects.end(), isStrange))
+        return;
+    if (section.whole)
+        overruled_[section.cluster] = static_cast<uint32_t>(serial); // its other pieces have the same
+    if (!adoptCluster(section))
+        return;
+    const auto &index = context_.catalog.index;
+    const auto count = section.objects.size();
+    for (size_t next = 0; next < count + 3 * ahead; ++next) {
+        if (next < count)
+            index.prefetchBucket(section.objects[next].hashed);
+        if (next >= ahead && next - ahead < count)
+            index.prefetchRecord(section.objects[next - ahead].hashed);
+        if (next >= 2 * ahead && next - 2 * ahead < count)
+            index.prefetchSecond(section.objects[next - 2 * ahead].hashed);
+        if (next < 3 * ahead)
+            continue;
+        const auto &o = section.objects[next - 3 * ahead];
+        Logged logged{o.hashed, hasKeys, o.key, Record()};
+        auto &r = logged.record;
+        r.tag = o.hashed.tag;
+        r.cluster = section.cluster;
+        r.place = o.place;
+        r.size = o.size;
+        r.timestamp = o.timestamp;
+        r.setPacked(o.packed);
+        r.setFlags(static_cast<uint8_t>((r.flags() & ~Record::flagDead) | (doubtful_ ? flagDoubtful : 0)));
+        const auto known = places_.find(r.cluster, r.offset());
+        if (known.gone)
+            continue;
+        if (known.used)
+            r.setHeat(known.heat);
+        if (r.parted())
+            largeLogged_.push_back(logged);
+        else
+            log(logged);
+    }
+}
+
+/// an object that the log names, and nothing in the log overrules
+void
+ClusterFs::IndexRebuilder::log(const Logged &logged)
+{
+    const auto &catalog = context_.catalog;
+    const auto &r = logged.record;
+    const auto *const key = logged.hasKey ? &logged.key : nullptr;
+    const auto known = catalog.index.find(logged.hashed);
+    if (known != noSlot && catalog.index[known].cluster == r.cluster && catalog.index[known].offset() == r.offset())
+        return; // a newer block named it, too
+    ++stats_.dropped;
+    if (removed(logged.hashed, catalog.clusters[r.cluster].sequence)) {
+        reject(r);
+        return;
+    }
+    if (known != noSlot) {
+        const auto front = r.parted() ? fronts_.find(r.size) : fronts_.end();
+        noteOlder(logged.hashed, key, r, // what came in since is newer
+                  front == fronts_.end() ? frontOf(r) : front->second);
+        return;
+    }
+    const bool whole = !r.parted() || (r.size < catalog.clusters.count() && chainIsWhole(r.size, frontOf(r)));
+    if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters[r.size].headBytes : r.size))
+        --stats_.dropped;
+    else
+        reject(r);
+}
+
+bool
+ClusterFs::IndexRebuilder::endLog(const GoOn &goOn)
+{
+    joinParts();
+    while (!largeLogged_.empty()) {
+        log(largeLogged_.front());
+        largeLogged_.pop_front();
+        if (!largeLogged_.empty() && !goOn())
+            return false;
+    }
+    places_.clear();
+    return true;
+}
+
+/// The log has an object that is no more: the next checkpoint must say so.
+void
+ClusterFs::IndexRebuilder::reject(const Record &r)
+{
+    context_.catalog.changes.gone(r.cluster, r.offset());
+}
+
+/// Whether a chain of parts still is what it was: one that the log named, when none of its clusters was announced since,
+/// or one that link() has made.
+bool
+ClusterFs::IndexRebuilder::chainIsWhole(const ClusterNo first, const Front &front) const
+{
+    const auto &clusters = context_.catalog.clusters;
+    uint32_t length = 0;
+    uint64_t bytes = 0;
+    for (auto c = first; c != noCluster; c = clusters[c].nextPart) {
+        if (c >= clusters.count() || (announcedClusters_.count(c) && !linked_.count(first)) || ++length > clusters.count())
+            return false;
+        const auto &part = clusters[c];
+        if (part.state != ClusterState::part || part.first != noSlot || part.end < partPayloadAt)
+            return false;
+        // all but the last are full, since readers compute where an offset is
+        if (part.nextPart != noCluster && part.end - partPayloadAt != context_.partCapacity())
+            return false;
+        bytes += part.end - partPayloadAt;
+    }
+    // else a reader would give fewer or more bytes than the object has
+    return length > 0 && front.headBytes + bytes == front.total;
+}
+
+/// \returns whether a version of that sequence number may enter; ends older ones
+/// \param entering what would enter, with its front when it is large
+bool
+ClusterFs::IndexRebuilder::supersede(const Key &key, const Sequence s, const Record &entering, const Front &front)
+{
+    auto &catalog = context_.catalog;
+    const auto hashed = catalog.index.hashOf(key);
+    if (removed(hashed, s))
+        return false;
+    const auto older = catalog.index.find(hashed);
+    if (older == noSlot)
+        return true;
+    const auto &r = catalog.index[older];
+    if (r.staged() || catalog.clusters[r.cluster].sequence >= s) {
+        noteOlder(hashed, &key, entering, front);
+        return false;
+    }
+    noteOlder(hashed, &key, r, frontOf(r));
+    // a revalidated large object has the parts of its older version
+    catalog.disownParts(older);
+    catalog.eraseRelocated(older); // it may have to come back: check() decides
+    ++stats_.dropped;
+    return true;
+}
+
+static ClusterFs::Record
+recordOf(const ClusterFs::HashedKey hashed, const ClusterFs::ClusterNo cluster, const ClusterFs::DirectoryEntry &e, const bool doubtful, const ClusterFs::ClusterNo firstPart)
+{
+    using namespace ClusterFs;
+    Record r = Record();
+    r.tag = hashed.tag;
+    r.cluster = cluster;
+    r.size = e.size;
+    r.setInfo(e.info);
+    r.setPlace(e.offset, e.heat);
+    auto flags = static_cast<uint8_t>(r.flags() & (flagsOfCaller | flagDoubtful | flagJoined));
+    if (doubtful)
+        flags |= flagDoubtful;
+    if (firstPart != noCluster) {
+        flags |= flagParted;
+        r.size = firstPart;
+    }
+    r.setFlags(flags);
+    return r;
+}
+
+/// \param payload bytes in the extent
+/// \returns whether the object is in the index now
+bool
+ClusterFs::IndexRebuilder::adopt(const HashedKey hashed, const Key *const key, const Record &r, const uint32_t payload)
+{
+    auto &catalog = context_.catalog;
+    const auto &c = catalog.clusters[r.cluster];
+    if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
+        return false;
+    // extents do not overlap; the sum of some that do may be more than liveBytes can count
+    if (uint64_t(c.liveBytes) + Catalog::ExtentBytes(payload) > c.end)
+        return false;
+    return catalog.addFound(hashed, key, r, payload) != noSlot;
+}
+
+bool
+ClusterFs::IndexRebuilder::directory(const ClusterNo n, const Directory &d, const bool doubtful, const GoOn &goOn)
+{
+    auto &catalog = context_.catalog;
+    auto &c = catalog.clusters[n];
+    see(d.header.sequence);
+    if (c.state == ClusterState::unknown) {
+        c.sequence = d.header.sequence;
+        c.end = d.header.end;
+        c.written = static_cast<uint32_t>(d.header.written);
+        c.heat = static_cast<uint32_t>(d.header.sequence);
+        if (d.header.kind == ClusterKind::part) {
+            catalog.clusters.setState(n, ClusterState::part);
+            return true;
+        }
+        catalog.clusters.setState(n, ClusterState::packed);
+        catalog.clusters.pushHead(n);
+    } else if (c.state != ClusterState::packed || c.sequence != d.header.sequence || d.header.kind != ClusterKind::packed) {
+        nextEntry_ = nextPart_ = 0;
+        return true;
+    }
+    const auto &index = catalog.index;
+    constexpr size_t ahead = 16; // keys go to random places of the index
+    while (nextEntry_ < d.entries.size()) {
+        const auto i = nextEntry_++;
+        if (i + 2 * ahead < d.entries.size())
+            index.prefetchBucket(index.hashOf(d.entries[i + 2 * ahead].key));
+        if (i + ahead < d.entries.size())
+            index.prefetchRecord(index.hashOf(d.entries[i + ahead].key));
+        const auto &e = d.entries[i];
+        if (e.parts) {
+            const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(nextPart_);
+            large_.push_back({n, doubtful, e, {from, from + e.parts}});
+            nextPart_ += e.parts;
+        } else {
+            const auto hashed = index.hashOf(e.key);
+            const auto r = recordOf(hashed, n, e, doubtful, noCluster);
+            if (supersede(e.key, d.header.sequence, r, Front()))
+                adopt(hashed, &e.key, r, e.size);
+        }
+        if (nextEntry_ % ahead == 0 && nextEntry_ < d.entries.size() && !goOn())
+            return false;
+    }
+    nextEntry_ = nextPart_ = 0;
+    return true;
+}
+
+bool
+ClusterFs::IndexRebuilder::partsAreHere(const LargeObject &o) const
+{
+    const auto &clusters = context_.catalog.clusters;
+    uint64_t bytes = o.entry.size;
+    for (const auto &p: o.parts) {
+        if (p.cluster >= clusters.count())
+            return false;
+        const auto &c = clusters[p.cluster];
+        if (c.state != ClusterState::part || c.sequence != p.sequence || c.first != noSlot ||
+                c.end != partPayloadAt + uint64_t(p.bytes))
+            return false;
+        // all but the last are full, since readers compute where an offset is
+        if (&p != &o.parts.back() && p.bytes != context_.partCapacity())
+            return false;
+        bytes += p.bytes;
+    }
+    return bytes == o.entry.info.size;
+}
+
+/// whether parts of an object were released, or announced again, since it was written: then it was forgotten
+bool
+ClusterFs::IndexRebuilder::wasGivenUp(const LargeObject &o) const
+{
+    return std::any_of(o.parts.begin(), o.parts.end(), [this](const PartReference &p) {
+        const auto fate = announcedClusters_.find(p.cluster);
+        return fate != announcedClusters_.end() && (!fate->second.announced || fate->second.after >= p.sequence);
+    });
+}
+
+/// notes which part follows which, as a directory has it
+void
+ClusterFs::IndexRebuilder::link(const LargeObject &o)
+{
+    for (size_t i = 0; i < o.parts.size(); ++i)
+        context_.catalog.clusters[o.parts[i].cluster].nextPart = i + 1 < o.parts.size() ? o.parts[i + 1].cluster : noCluster;
+    linked_.insert(o.parts.front().cluster);
+}
+
+void
+ClusterFs::IndexRebuilder::join(const LargeObject &o)
+{
+    auto &catalog = context_.catalog;
+    const auto &home = catalog.clusters[o.cluster];
+    const auto hashed = catalog.index.hashOf(o.entry.key);
+    const auto r = recordOf(hashed, o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
+    const Front front{o.entry.info.size, o.entry.size};
+    if (home.state != ClusterState::packed)
+        return;
+    if (!supersede(o.entry.key, home.sequence, r, front)) {
+        if (partsAreHere(o))
+            link(o); // it may have to come back
+        return;
+    }
+    if (!partsAreHere(o)) {
+        ++stats_.dropped;
+        stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan finds what was forgotten long ago, too
+        return;
+    }
+    link(o);
+    auto &first = catalog.clusters[r.size];
+    fronts_.emplace(r.size, frontOf(r)); // what the checkpoint has is older
+    first.total = front.total;
+    first.headBytes = front.headBytes;
+    for (const auto &p: o.parts)
+        catalog.clusters.noteChange(p.cluster);
+    adopt(hashed, &o.entry.key, r, o.entry.size);
+}
+
+void
+ClusterFs::IndexRebuilder::joinParts()
+{
+    const auto &clusters = context_.catalog.clusters;
+    std::stable_sort(large_.begin(), large_.end(), [&](const LargeObject &a, const LargeObject &b) {
+        return clusters[a.cluster].sequence < clusters[b.cluster].sequence;
+    });
+    for (const auto &o: large_)
+        join(o);
+    large_.clear();
+}
+
+/* objects of which there are several copies, since they were being relocated */
+
+/// remembers a copy whose place a newer one has, or takes
+void
+ClusterFs::IndexRebuilder::noteOlder(const HashedKey hashed, const Key *const key, const Record &r, const Front &front)
+{
+    if (stats_.scanned)
+        return;
+    const auto &catalog = context_.catalog;
+    const auto known = catalog.index.find(hashed);
+    // the one that is known may be about to give way to a newer one: sortOut() finds that
+    const auto newer = known != noSlot && !catalog.index[known].staged() ? catalog.index[known].cluster : r.cluster;
+    older_[newer].push_back({{hashed, key != nullptr, key ? *key : Key(), r}, catalog.clusters[r.cluster].sequence, front});
+}
+
+/// as the table has it now
+ClusterFs::IndexRebuilder::Front
+ClusterFs::IndexRebuilder::frontOf(const Record &r) const
+{
+    const auto &clusters = context_.catalog.clusters;
+    if (!r.parted() || r.size >= clusters.count())
+        return Front();
+    return {clusters[r.size].total, clusters[r.size].headBytes};
+}
+
+/// \returns the object's copy in the index, or noSlot when that is no newer
+ClusterFs::SlotNo
+ClusterFs::IndexRebuilder::newerThan(const OlderCopy &copy) const
+{
+    const auto &catalog = context_.catalog;
+    const auto slot = catalog.index.find(copy.hashed);
+    if (slot == noSlot || catalog.index[slot].staged())
+        return noSlot;
+    return catalog.clusters[catalog.index[slot].cluster].sequence > copy.sequence ? slot : noSlot;
+}
+
+/// whether an object begins in the same stretch of its cluster as those that are to be read already
+bool
+ClusterFs::IndexRebuilder::isNear(const SlotNo slot) const
+{
+    return stayed_.empty() || context_.catalog.index[slot].offset() / stretch == span_.from / stretch;
+}
+
+/// moves copies to the clusters where their newer ones are by now
+bool
+ClusterFs::IndexRebuilder::sortOut(const GoOn &goOn)
+{
+    constexpr size_t slice = 16;
+    while (!sorting_.empty()) {
+        const auto copy = sorting_.back();
+        sorting_.pop_back();
+        const auto slot = newerThan(copy);
+        const auto c = slot == noSlot ? noCluster : context_.catalog.index[slot].cluster;
+        if (slot == noSlot) {
+            dismiss(copy); // deleted or stored again meanwhile
+        } else if (c != sorted_ || !isNear(slot)) {
+            older_[c].push_back(copy);
+        } else {
+            stayed_.push_back(copy);
+            const auto from = context_.catalog.index[slot].offset();
+            span_.from = std::min(span_.from, from);
+            span_.to = std::max(span_.to, from + Catalog::ExtentBytes(context_.catalog.payloadBytes(slot)));
+        }
+        if (sorting_.size() % slice == 0 && !sorting_.empty() && !goOn())
+            return false;
+    }
+    return true;
+}
+
+bool
+ClusterFs::IndexRebuilder::contested(Contested &what, const GoOn &goOn)
+{
+    if (stats_.scanned)
+        older_.clear();
+    while (mayBeContested()) {
+        if (sorting_.empty()) {
+            // what is being checked now has its own bytes: others of that cluster wait
+            const auto next = std::find_if(older_.begin(), older_.end(), [this](const Copies::value_type &c) { return !checking_.count(c.first); });
+            if (next == older_.end())
+                return false;
+            sorted_ = span_.cluster = next->first;
+            span_.from = context_.geometry.clusterBytes;
+            span_.to = 0;
+            sorting_ = std::move(next->second);
+            older_.erase(next);
+        }
+        if (!sortOut(goOn))
+            return false;
+        if (stayed_.empty())
+            continue;
+        what = span_;
+        checking_[sorted_] = std::move(stayed_);
+        stayed_.clear();
+        return true;
+    }
+    return false;
+}
+
+bool
+ClusterFs::IndexRebuilder::isWhole(const SlotNo slot, const char *const bytes, const Contested &what) const
+{
+    const auto &catalog = context_.catalog;
+    const auto &r = catalog.index[slot];
+    const auto size = catalog.payloadBytes(slot);
+    if (!bytes || r.offset() < what.from || r.offset() + Catalog::ExtentBytes(size) > what.to)
+        return false;
+    const char *const extent = bytes + (r.offset() - what.from);
+    ExtentHeader header;
+    header.size = size;
+    header.sequence = catalog.clusters[r.cluster].sequence;
+    header.key = keyOfExtent(extent);
+    return checkExtent(extent, what.to - r.offset(), header, context_.uuid, r.cluster, r.offset()) == Status::ok;
+}
+
+bool
+ClusterFs::IndexRebuilder::check(const Contested &what, const char *const bytes, const GoOn &goOn)
+{
+    const auto &index = context_.catalog.index;
+    auto &copies = checking_[what.cluster];
+    // the newest of the older copies has its turn first, from the end
+    if (std::exchange(checked_, what.cluster) != what.cluster)
+        std::stable_sort(copies.begin(), copies.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence < b.sequence; });
+    while (!copies.empty()) {
+        const auto copy = copies.back();
+        copies.pop_back();
+        const auto slot = newerThan(copy);
+        if (slot != noSlot && index[slot].cluster != what.cluster)
+            older_[index[slot].cluster].push_back(copy); // one that was newer still gave way
+        else if (slot == noSlot || isWhole(slot, bytes, what))
+            dismiss(copy);
+        else
+            revert(slot, copy);
+        if (!copies.empty() && !goOn())
+            return false;
+    }
+    checking_.erase(what.cluster);
+    checked_ = noCluster;
+    return true;
+}
+
+/// an older copy is of no use
+void
+ClusterFs::IndexRebuilder::dismiss(const OlderCopy &copy)
+{
+    const auto &c = context_.catalog.clusters[copy.record.cluster];
+    const auto known = context_.catalog.index.find(copy.hashed);
+    const bool itself = known != noSlot && context_.catalog.index[known].cluster == copy.record.cluster &&
+                        context_.catalog.index[known].offset() == copy.record.offset();
+    if (c.sequence == copy.sequence && !itself)
+        reject(copy.record);
+}
+
+/// a copy is not whole: the older one is what there is
+void
+ClusterFs::IndexRebuilder::revert(const SlotNo slot, const OlderCopy &copy)
+{
+    auto &catalog = context_.catalog;
+    const auto parts = catalog.index[slot].parted() ? catalog.index[slot].size : noCluster;
+    catalog.disownParts(slot);
+    catalog.erase(slot);
+    if (bringBack(copy, parts))
+        return;
+    ++stats_.dropped;
+    ++stats_.objectsLost;
+}
+
+/// \param parts of the newer copy, or noCluster
+/// \returns whether the object is in the index again
+bool
+ClusterFs::IndexRebuilder::bringBack(const OlderCopy &copy, const ClusterNo parts)
+{
+    auto &catalog = context_.catalog;
+    const auto &r = copy.record;
+    const auto &c = catalog.clusters[r.cluster];
+    if (c.state != ClusterState::packed || c.sequence != copy.sequence)
+        return false;
+    if (r.parted() && r.size != parts && !chainIsWhole(r.size, copy.front)) {
+        reject(r);
+        return false;
+    }
+    const auto payload = r.parted() ? copy.front.headBytes : r.size;
+    if (r.parted()) {
+        // the same parts may have got another front with the newer copy
+        catalog.clusters[r.size].total = copy.front.total;
+        catalog.clusters[r.size].headBytes = copy.front.headBytes;
+        catalog.clusters.noteChange(r.size);
+    }
+    if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
+        return true;
+    reject(r);
+    return false;
+}
+
+std::vector<ClusterFs::ClusterNo>
+ClusterFs::IndexRebuilder::announced() const
+{
+    std::vector<ClusterNo> list;
+    for (const auto &f: announcedClusters_) {
+        if (f.second.announced)
+            list.push_back(f.first);
+    }
+    std::sort(list.begin(), list.end());
+    return list;
+}
+
+ClusterFs::Sequence
+ClusterFs::IndexRebuilder::announcedAfter(const ClusterNo n) const
+{
+    const auto found = announcedClusters_.find(n);
+    return found == announcedClusters_.end() ? 0 : found->second.after;
+}
+
+bool
+ClusterFs::IndexRebuilder::finish(const GoOn &goOn)
+{
+    constexpr uint32_t slice = 1024;
+    auto &catalog = context_.catalog;
+    catalog.holdEmpty = false;
+    while (nextToFinish_ < catalog.clusters.count()) {
+        for (uint32_t i = 0; i < slice && nextToFinish_ < catalog.clusters.count(); ++i)
+            finish(nextToFinish_++);
+        if (nextToFinish_ < catalog.clusters.count() && !goOn())
+            return false;
+    }
+    if (!order_.run(goOn))
+        return false;
+    // there may be millions of them
+    while (nextRemovals_ < removals_.size()) {
+        removals_[nextRemovals_++] = std::unordered_map<uint64_t, Sequence>();
+        if (!goOn())
+            return false;
+    }
+    while (!announcedClusters_.empty()) {
+        announcedClusters_.erase(announcedClusters_.begin());
+        if (!goOn())
+            return false;
+    }
+    fronts_.clear();
+    linked_.clear();
+    older_.clear();
+    checking_.clear();
+    return true;
+}
+
+/// Where the journal ends what the log says of it, the next checkpoint has to.
+void
+ClusterFs::IndexRebuilder::makeFree(const ClusterNo n)
+{
+    if (announcedClusters_.count(n))
+        context_.catalog.changes.again(n);
+    context_.catalog.clusters.setKnownState(n, ClusterState::free);
+    context_.catalog.free.add(n);
+}
+
+void
+ClusterFs::IndexRebuilder::finish(const ClusterNo n)
+{
+    auto &catalog = context_.catalog;
+    const auto &c = catalog.clusters[n];
+    const bool inOrderOfWriting = context_.config.replacement == ReplacementPolicy::fifo;
+    if (c.state == ClusterState::unknown)
+        makeFree(n); // nothing is known of it: it holds nothing
+    else if (c.state == ClusterState::packed && !c.live)
+        catalog.freeCluster(n);
+    else if (c.state == ClusterState::packed)
+        // differences, since the clock of uses is cut to 32 bits
+        order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? context_.sequence - c.sequence : context_.sequence - c.heat));
+    else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
+        catalog.makeFree(n);
+    const bool used = c.state == ClusterState::packed || c.state == ClusterState::part;
+    if (used && (newest_ == noCluster || c.sequence > catalog.clusters[newest_].sequence))
+        newest_ = n;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* DEBUG: section 47    Store Directory Routines */
+
+#include "squid.h"
+#include "AccessLogEntry.h"
+#include "base/CodeContext.h"
+#include "fs/cluster/learning/RequestText.h"
+#include "fs/cluster/squid/ClientRequest.h"
+#include "HttpRequest.h"
+
+namespace {
+
+/// Who asked: the address, and the browser because many people may share that.
+uint64_t
+ClientId(const HttpRequest &request)
+{
+    struct in6_addr address;
+#if FOLLOW_X_FORWARDED_FOR
+    request.indirect_client_addr.getInAddr(address);
+#else
+    request.client_addr.getInAddr(address);
+#endif
+    const auto agent = request.header.getStr(Http::HdrType::USER_AGENT);
+    return ClusterFs::bytesId(address.s6_addr, sizeof(address.s6_addr)) ^
+           (agent ? ClusterFs::bytesId(agent, strlen(agent)) : 0);
+}
+
+/// a header field that may be absent
+std::string_view
+ViewOf(const char * const text)
+{
+    return text ? std::string_view(text) : std::string_view();
+}
+
+} // namespace
+
+bool
+ClusterFs::describeRequest(const Key &key, Request &out)
+{
+    const auto context = CodeContext::Current();
+    const auto ale = dynamic_cast<const AccessLogEntry*>(context.getRaw());
+    if (!ale || !ale->request || ale->request->method != Http::METHOD_GET)
+        return false;
+    const auto &request = *ale->request;
+    if (request.flags.internal)
+        return false;
+
+    const auto &header = request.header;
+    const auto &url = request.effectiveRequestUri();
+    const auto accept = header.getStrOrList(Http::HdrType::ACCEPT);
+    const auto destination = header.getByName("Sec-Fetch-Dest");
+    const auto mode = header.getByName("Sec-Fetch-Mode");
+    RequestText text;
+    text.url = {url.rawContent(), url.length()};
+    text.referer = ViewOf(header.getStr(Http::HdrType::REFERER));
+    text.accept = ViewOf(accept.termedBuf());
+    text.destination = ViewOf(destination.termedBuf());
+    text.mode = ViewOf(mode.termedBuf());
+    out.key = key;
+    out.client = ClientId(request);
+    describe(text, out);
+    return true;
+}

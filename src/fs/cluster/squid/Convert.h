@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Between Squid's words for an object and the engine's. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_CONVERT_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_CONVERT_H
+
+#include "fs/cluster/base/Types.h"
+#include "store/forward.h"
+
+namespace ClusterFs {
+
+/// a copy of a store key
+/// \param key must not be nil
+Key keyOf(const cache_key *key);
+
+/// the key as Squid functions want it; valid as long as the argument
+inline const cache_key *
+squidKey(const Key &k)
+{
+    return k.bytes.data();
+}
+
+/// times and flags of an entry; the size remains 0
+ObjectInfo infoOf(const StoreEntry &);
+
+/// whether two objects have the same times and flags
+bool sameBasics(const ObjectInfo &, const ObjectInfo &);
+
+/// Sets times, size, flags and reference count of an entry. A doubtful object
+/// gets the flag that makes Squid revalidate it before each hit.
+void exportInfo(const ObjectInfo &, StoreEntry &);
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* DEBUG: section 79    Disk IO Routines */
+
+#include "squid.h"
+#include "base/AsyncCall.h"
+#include "debug/Stream.h"
+#include "fs/cluster/squid/IoState.h"
+#include "fs/cluster/squid/SwapDir.h"
+#include "MemObject.h"
+#include "Store.h"
+
+namespace {
+
+/// how often bytes may leave memory between their arrival and our copying
+const unsigned FetchLimit = 4;
+
+/// tells the store core, later and once, that we are done
+class ClosedDialer: public CallDialer
+{
+public:
+    ClosedDialer(StoreIOState::STIOCB *callback, void *data, const int errorFlag, const StoreIOState::Pointer &sio):
+        callback_(callback), data_(data), errorFlag_(errorFlag), sio_(sio)
+    {
+    }
+
+    bool canDial(AsyncCall &) const { return callback_ && data_.valid(); }
+
+    void dial(AsyncCall &) {
+        if (const auto data = data_.validDone())
+            callback_(data, errorFlag_, sio_);
+    }
+
+    void print(std::ostream &os) const override {
+        os << "(errflag=" << errorFlag_ << ')';
+    }
+
+private:
+    StoreIOState::STIOCB *callback_;
+    CallbackData data_;
+    int errorFlag_;
+    StoreIOState::Pointer sio_; ///< keeps the closed state until it is reported
+};
+
+} // namespace
+
+ClusterFs::IoState::IoState(SwapDir &dir, StoreEntry &entry, const AttachmentPointer &attachment,
+                            const sfileno handle, STIOCB * const cb, void * const cbData):
+    ::StoreIOState(cb, cbData),
+    dir_(dir),
+    attachment_(attachment)
+{
+    assert(attachment_);
+    swap_dirn = dir.index;
+    swap_filen = handle;
+    e = &entry;
+    e->lock("clusterfs I/O");
+    ++dir_.openStates;
+}
+
+ClusterFs::IoState::~IoState()
+{
+    --dir_.openStates;
+    e->unlock("clusterfs I/O");
+}
+
+void
+ClusterFs::IoState::startWriting(std::unique_ptr<Writer> &&writer)
+{
+    assert(writer && !writer_ && !reader_);
+    writer_ = std::move(writer);
+}
+
+void
+ClusterFs::IoState::startReading(std::unique_ptr<Reader> &&reader, const int64_t lostHead, const int64_t shift)
+{
+    assert(reader && !writer_ && !reader_);
+    reader_ = std::move(reader);
+    lostHead_ = lostHead;
+    shift_ = shift;
+}
+
+void
+ClusterFs::IoState::abandon()
+{
+    if (writer_)
+        failWriting();
+}
+
+/* writing */
+
+bool
+ClusterFs::IoState::write(char const * const buf, const size_t size, const off_t offset, FREE * const freeFunction)
+{
+    const auto accepted = append(buf, size, offset);
+    if (freeFunction)
+        freeFunction(const_cast<char*>(buf));
+    return accepted;
+}
+
+/// copies, and on failures arranges for the callback
+bool
+ClusterFs::IoState::append(char const * const buf, const size_t size, const off_t offset)
+{
+    debugs(79, 7, *e << " appends " << size << " to " << offset_);
+    assert(!reader_);
+    assert(offset == -1 || (!offset && !offset_)); // no gaps, no rewriting
+
+    if (!writer_)
+        return false; // the core has not heard yet of an earlier failure
+
+    // the size was unknown, or max-size went down since canStore()
+    if (offset_ + static_cast<int64_t>(size) > dir_.maxObjectSize()) {
+        debugs(79, 3, *e << " outgrew " << dir_.maxObjectSize());
+        failWriting();
+        return false;
+    }
+    if (!writer_->append(buf, size)) {
+        debugs(79, 3, *e << " not accepted after " << offset_);
+        failWriting();
+        return false;
+    }
+    // The core may now free its copy of these bytes and read them from us.
+    offset_ += size;
+    return true;
+}
+
+bool
+ClusterFs::IoState::stillCongested() const
+{
+    return writer_ && !dir_.stopped() && writer_->congested();
+}
+
+bool
+ClusterFs::IoState::congested() const
+{
+    if (!stillCongested())
+        return false;
+    if (!producerWaits_) {
+        producerWaits_ = true;
+        dir_.kickWhenDrained(const_cast<IoState*>(this));
+    }
+    return true;
+}
+
+void
+ClusterFs::IoState::kickProducer()
+{
+    producerWaits_ = false;
+    if (!e->mem_obj)
+        return;
+    debugs(79, 5, *e << " goes on after " << offset_);
+    e->mem_obj->kickReads();
+#if USE_ADAPTATION
+    e->kickProducer();
+#endif
+}
+
+void
+ClusterFs::IoState::failWriting()
+{
+    attachment_->evicted = true;
+    attachment_->cut = true;
+    attachment_->unpublished = std::move(writer_);
+    callBack(DISK_ERROR);
+}
+
+void
+ClusterFs::IoState::finishWriting()
+{
+    if (attachment_->evicted || (attachment_->renamed && writer_->parted())) {
+        // The entry was released while it was stored, or got another key, which
+        // parts can't. Nobody is to find the object, but the swapout itself went well.
+        attachment_->evicted = true;
+        attachment_->unpublished = std::move(writer_);
+        callBack(DISK_OK);
+        return;
+    }
+    const auto status = writer_->finish();
+    if (status != Status::ok) {
+        debugs(79, 3, *e << " not stored: " << statusText(status));
+        failWriting();
+        return;
+    }
+    writer_ = nullptr;
+    callBack(DISK_OK);
+}
+
+/* reading */
+
+void
+ClusterFs::IoState::read_(char * const buf, const size_t size, const off_t offset, STRCB * const cb, void * const cbData)
+{
+    debugs(79, 7, *e << " reads " << size << " at " << offset);
+    assert(reader_);
+    assert(offset >= 0);
+    assert(!read.callback && !read.callback_data); // one at a time
+    assert(cb);
+    read.callback = cb;
+    read.callback_data = cbdataReference(cbData);
+    readBuffer_ = buf;
+    readSize_ = size;
+    readOffset_ = offset;
+    readContext_ = CodeContext::Current();
+    fetches_ = 0;
+
+    if (attachment_->lost || offset < lostHead_) {
+        debugs(79, 2, "head or all is gone of " << *e);
+        answerReader(-1);
+        return;
+    }
+    const auto got = reader_->copy(storedOffset(), buf, size);
+    if (got < 0)
+        fetch();
+    else
+        answerReader(got);
+}
+
+/// where the bytes at readOffset_ are in the object as it is now
+int64_t
+ClusterFs::IoState::storedOffset() const
+{
+    return readOffset_ + shift_;
+}
+
+void
+ClusterFs::IoState::fetch()
+{
+    ++fetches_;
+    // not called when we (and so the reader) are gone
+    reader_->fetch(storedOffset(), [this](const Status status) {
+        const StoreIOState::Pointer self(this); // the callback may drop us
+        noteFetched(status);
+    });
+}
+
+/// continues read_() when its bytes have arrived in memory
+void
+ClusterFs::IoState::noteFetched(const Status status)
+{
+    if (!read.callback)
+        return; // closed
+
+    // the buffer dies with the caller
+    if (!cbdataReferenceValid(read.callback_data) || dir_.stopped()) {
+        forgetReader();
+        return;
+    }
+    int64_t got = -1;
+    if (status == Status::ok || status == Status::busy) {
+        got = reader_->copy(storedOffset(), readBuffer_, readSize_);
+        if (got < 0 && fetches_ < FetchLimit) {
+            fetch();
+            return;
+        }
+    } else {
+        debugs(79, 3, *e << " not read at " << readOffset_ << ": " << statusText(status));
+    }
+    CallBack(readContext_, [this, got] {
+        answerReader(got);
+    });
+}
+
+/// ends the outstanding read_() call
+void
+ClusterFs::IoState::answerReader(int64_t result)
+{
+    if (!result && attachment_->cut)
+        result = -1; // an end that is not the end must not look like one
+
+    const auto cb = read.callback;
+    const auto buf = readBuffer_;
+    assert(cb);
+    assert(result <= static_cast<int64_t>(readSize_));
+    if (result >= 0)
+        offset_ = readOffset_ + result;
+
+    // cleared first because the callback may read again
+    read.callback = nullptr;
+    readBuffer_ = nullptr;
+    readContext_ = nullptr;
+    void *cbData = nullptr;
+    if (cbdataReferenceValidDone(read.callback_data, &cbData))
+        cb(cbData, buf, static_cast<ssize_t>(result), this);
+}
+
+/// ends the outstanding read_() call, if any, without an answer
+void
+ClusterFs::IoState::forgetReader()
+{
+    read.callback = nullptr;
+    cbdataReferenceDone(read.callback_data);
+    readBuffer_ = nullptr;
+    readContext_ = nullptr;
+}
+
+/* closing */
+
+void
+ClusterFs::IoState::close(const int how)
+{
+    debugs(79, 3, *e << " how: " << how << " offset: " << offset_);
+    switch (how) {
+    case wroteAll:
+        assert(!reader_);
+        if (writer_) // or has failed and said so
+            finishWriting();
+        return;
+
+    case writerGone:
+        assert(!reader_);
+        if (writer_)
+            failWriting();
+        return;
+
+    case readerDone:
+        assert(!writer_);
+        forgetReader();
+        callBack(DISK_OK);
+        return;
+    }
+    assert(!"known CloseHow");
+}
+
+/// Reports the end of this I/O once. Always later, because the core is not
+/// ready for the news while it is calling us.
+void
+ClusterFs::IoState::callBack(const int errorFlag)
+{
+    if (!callback)
+        return;
+    ScheduleCallHere(asyncCall(79, 3, "ClusterFs::IoState closed",
+                               ClosedDialer(callback, callback_data, errorFlag, this)));
+    callback = nullptr;
+    cbdataReferenceDone(callback_data);
+}

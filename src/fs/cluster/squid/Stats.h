@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The cache manager's pages. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_STATS_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_STATS_H
+
+#include "store/forward.h"
+
+namespace ClusterFs {
+
+/// mgr:clusterfs
+void ReportStats(StoreEntry *);
+
+} // namespace ClusterFs
+
+#endif

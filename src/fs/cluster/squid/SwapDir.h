@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cache_dir clusterfs */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_SWAPDIR_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_SWAPDIR_H
+
+#include "base/RefCount.h"
+#include "fs/cluster/api/Config.h"
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/base/Clock.h"
+#include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/squid/EventLoop.h"
+#include "fs/cluster/squid/HandleTable.h"
+#include "store/Disk.h"
+
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace ClusterFs {
+
+class IoState;
+class Preallocation;
+
+/// Translates between Squid's store core and one engine. Every method copes
+/// with a dir that was never started (wrong process, bad device, added by a
+/// reconfiguration) and with one that was stopped.
+class SwapDir: public Store::Disk
+{
+public:
+    SwapDir();
+    ~SwapDir() override;
+
+    /// calls a function for each configured cache_dir of our type
+    static void ForEach(const std::function<void(SwapDir &)> &);
+
+    /* Storage API */
+    void create() override;
+    void init() override;
+    uint64_t currentSize() const override;
+    uint64_t currentCount() const override;
+    int64_t maxObjectSize() const override;
+    void evictCached(StoreEntry &) override;
+    void evictIfFound(const cache_key *) override;
+    int callback() override;
+    void maintain() override {}
+    void sync() override;
+
+    /* Controlled API */
+    StoreEntry *get(const cache_key *) override;
+    void reference(StoreEntry &) override;
+    bool dereference(StoreEntry &) override;
+    void updateHeaders(StoreEntry *) override;
+    bool anchorToCache(StoreEntry &) override;
+    bool updateAnchored(StoreEntry &) override;
+
+    /* Disk API */
+    void parse(int anIndex, char *aPath) override;
+    void reconfigure() override;
+    void dump(StoreEntry &) const override;
+    bool needsDiskStrand() const override;
+    bool unlinkdUseful() const override { return false; }
+    bool smpAware() const override { return false; }
+    bool hasReadableEntry(const StoreEntry &) const override;
+    bool canStore(const StoreEntry &, int64_t diskSpaceNeeded, int &load) const override;
+    StoreIOState::Pointer createStoreIO(StoreEntry &, StoreIOState::STIOCB *, void *) override;
+    StoreIOState::Pointer openStoreIO(StoreEntry &, StoreIOState::STIOCB *, void *) override;
+    void finalizeSwapoutSuccess(const StoreEntry &) override;
+    void finalizeSwapoutFailure(StoreEntry &) override;
+    void disconnect(StoreEntry &) override;
+    void diskFull() override {} // the engine makes room itself
+    void logEntry(const StoreEntry &, int op) const override;
+    void statfs(StoreEntry &) const override;
+
+    /// whether there is an engine, whatever its state
+    bool started() const { return engine_ && !stopped_; }
+
+    /// whether this dir was started and then stopped for good
+    bool stopped() const { return stopped_; }
+
+    /// one line for reports: what works and what does not
+    std::string stateText() const;
+
+    /// the engine's report; empty unless started()
+    std::string report() const;
+
+    /// whether nextObject() knows the objects
+    bool lists() const { return config_.list; }
+
+    /// Walks the objects that the engine can list.
+    /// \param cursor 0 to start
+    /// \param looks see Engine::next()
+    /// \returns false at the end, when listing is off, or when looks is 0
+    bool nextObject(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
+
+    /// calls IoState::kickProducer() when its writer is congested no more
+    void kickWhenDrained(const RefCount<IoState> &);
+
+    size_t openStates = 0; ///< IoState objects of this dir
+
+protected:
+    ConfigOption *getOptionTree() const override;
+
+private:
+    /* configuration */
+    void parseSize();
+    void parseLine(int reconfiguring);
+    bool parseOption(char const *name, char const *value, int reconfiguring);
+    bool checkBaseOption(const std::string &name, char const *value);
+    void dumpOption(StoreEntry *) const;
+    void reject(const std::string &why) const;
+    void resolveDefaults(Config &) const;
+
+    /* start and stop */
+    Status open(std::string &error);
+    void start();
+    static void FinishStart(void *self);
+    static void StartAgain(void *self);
+    void startAgain();
+    void joinOthers();
+    bool letGo();
+    void noteDeleted(const Key &) const;
+    void noteReplaced(const Key &) const;
+    void finishStart();
+    void poll();
+    void kickProducers();
+    void noteRebuild();
+    bool makeFile(Preallocation &, std::string &error) const;
+    bool formatBlank(const Preallocation &, std::string &error) const;
+    std::string advice() const;
+    std::string named(const std::string &error) const;
+    Log log() const;
+
+    /* objects */
+    bool readable() const;
+    double share() const;
+    int countOfThoseBehind() const;
+    bool attach(StoreEntry &, const Key &, const ObjectInfo &);
+    void evict(Attachment &) const;
+    void remove(const Key &) const;
+    void noteRequest(const Key &);
+    ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
+    /// a head update on its way
+    struct Update {
+        StoreEntry *entry; ///< locked
+        std::vector<AttachmentPointer> attachments; ///< that were made before its end
+        uint64_t cost; ///< most bytes that are read and staged for it
+    };
+    void rename(StoreEntry &, const AttachmentPointer &);
+    void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
+    void noteHeadReplaced(const Key &, Status);
+
+    Config config_; ///< in use
+    Config parsed_; ///< of the line being parsed
+    std::set<std::string> given_; ///< options of the line being parsed, or parsed last
+    uint64_t sizeMb_ = 0; ///< as configured; 0 = all there is
+    uint64_t parsedSizeMb_ = 0; ///< of the line being parsed
+
+    SystemClock clock_;
+    std::unique_ptr<AioDevice> device_; ///< outlives the engine
+    std::unique_ptr<Engine> engine_;
+    EventLoop loop_;
+    HandleTable handles_;
+    uint64_t received_ = 0; ///< bytes of the objects that were to be stored, as far as known beforehand
+    std::unordered_map<Key, Update, KeyHash> updates_;
+    uint64_t updateBytes_ = 0; ///< the sum of their costs, and of what is being renamed
+    std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
+    std::string trouble_; ///< why there is no engine
+    unsigned idleWaits_ = 0; ///< how often startAgain() has waited for the device to become idle
+    mutable std::unordered_set<Key, KeyHash> deleted_; ///< while there was no engine, or none that reads
+    mutable bool replacedUnknown_ = false; ///< more was replaced meanwhile than deleted_ should hold
+    /// objects with a Date up to then may have been deleted or replaced since
+    int64_t doubtedUntil_ = std::numeric_limits<int64_t>::min();
+    timeval startTime_ = {};
+    bool rebuilt_ = false; ///< storeRebuildComplete() was called
+    bool stopped_ = false;
+};
+
+} // namespace ClusterFs
+
+#endif

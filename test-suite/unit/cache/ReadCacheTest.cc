@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The read cache, alone on a device. */
+
+#include "test-suite/unit/support/PartsSupport.h"
+
+#include <algorithm>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+class ReadCacheTest : public ::testing::Test
+{
+protected:
+    ReadCacheTest() {
+        p.allFree();
+        const auto &g = p.context.geometry;
+        for (ClusterNo c = 0; c < 64; ++c) {
+            const auto bytes = content(c);
+            memcpy(device.media.data() + g.clusterOffset(c), bytes.data(), bytes.size());
+        }
+    }
+
+    static std::string content(const ClusterNo c) { return bytesOf(c, 65536); }
+
+    /// loads and notes the answer
+    void load(const ClusterNo c, const uint32_t start, const uint32_t size) {
+        cache.load(c, 1, start, size, c, IoClass::urgent, [this, c, start, size](const Status s) {
+            answers.push_back(s);
+            const auto w = cache.find(c, 1, start, size);
+            if (s == Status::ok) {
+                ASSERT_NE(w, nullptr) << "in memory while its waiters are told";
+                EXPECT_EQ(std::string(w->at(start), size), content(c).substr(start, size));
+            }
+        });
+    }
+    bool answered(const size_t n) {
+        return p.until([&] { cache.poll(); return answers.size() >= n; }, 200);
+    }
+    /// one after the other
+    void loadAll(const ClusterNo first, const ClusterNo end) {
+        for (auto c = first; c < end; ++c) {
+            load(c, 0, 65536);
+            ASSERT_TRUE(answered(c + 1));
+        }
+    }
+    uint64_t reads() const { return device.device->requests(IoOp::read); }
+
+    PartsDevice device;
+    Parts p{device};
+    ReadCache cache{*device.device, p.catalog, p.context.geometry, 4 * 65536};
+    std::vector<Status> answers;
+};
+
+} // namespace
+
+TEST_F(ReadCacheTest, loadsWhatIsWantedAndNotMore) {
+    EXPECT_EQ(cache.find(3, 1, 5000, 100), nullptr);
+    EXPECT_EQ(cache.misses, 1U);
+    load(3, 5000, 4000);
+    EXPECT_EQ(p.catalog.clusters[3].pins, 1U) << "nobody may write there meanwhile";
+    ASSERT_TRUE(answered(1));
+    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    EXPECT_EQ(cache.bytes(), 8192U) << "two blocks of the device";
+    EXPECT_NE(cache.find(3, 1, 4096, 8192), nullptr);
+    EXPECT_EQ(cache.find(3, 1, 4096, 8193), nullptr);
+    EXPECT_EQ(cache.find(3, 1, 4095, 10), nullptr);
+    EXPECT_EQ(cache.find(3, 2, 5000, 100), nullptr) << "what the cluster holds now is something else";
+    EXPECT_EQ(cache.find(4, 1, 5000, 100), nullptr);
+}
+
+TEST_F(ReadCacheTest, joinsReadsUnderWay) {
+    device.device->setDelay(3000, 3000);
+    load(3, 0, 20000);
+    load(3, 5000, 100);
+    load(3, 0, 20480);
+    EXPECT_EQ(reads(), 1U);
+    load(3, 15000, 6000); // goes beyond it
+    EXPECT_EQ(reads(), 2U);
+    load(4, 0, 100);
+    EXPECT_EQ(reads(), 3U);
+    ASSERT_TRUE(answered(5));
+    EXPECT_EQ(answers, std::vector<Status>(5, Status::ok));
+    EXPECT_EQ(reads(), 3U);
+}
+
+TEST_F(ReadCacheTest, doesNotJoinReadsOfFormerContents) {
+    device.device->setDelay(3000, 3000);
+    cache.load(3, 1, 0, 4096, 3, IoClass::urgent, [](Status) {});
+    cache.load(3, 2, 0, 4096, 3, IoClass::urgent, [](Status) {});
+    EXPECT_EQ(reads(), 2U);
+    ASSERT_TRUE(p.idle());
+    EXPECT_NE(cache.find(3, 1, 0, 10), nullptr);
+    EXPECT_NE(cache.find(3, 2, 0, 10), nullptr);
+}
+
+TEST_F(ReadCacheTest, evictsWhatWasUsedLongestAgo) {
+    for (ClusterNo c = 0; c < 4; ++c)
+        load(c, 0, 65536);
+    ASSERT_TRUE(answered(4));
+    EXPECT_EQ(cache.bytes(), cache.limit());
+    EXPECT_NE(cache.find(0, 1, 0, 1), nullptr);
+    load(4, 0, 65536);
+    ASSERT_TRUE(answered(5));
+    EXPECT_NE(cache.find(0, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.find(1, 1, 0, 1), nullptr);
+    EXPECT_NE(cache.find(2, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.bytes(), cache.limit());
+}
+
+/// a large window is quickly read again, for what it takes
+TEST_F(ReadCacheTest, evictsWhatCostsLeastToReadAgain) {
+    for (ClusterNo c = 0; c < 8; ++c)
+        load(c, 0, 4096);
+    for (ClusterNo c = 8; c < 11; ++c)
+        load(c, 0, 65536);
+    ASSERT_TRUE(answered(11));
+    load(11, 0, 65536);
+    ASSERT_TRUE(answered(12));
+    EXPECT_EQ(cache.find(8, 1, 0, 1), nullptr);
+    for (ClusterNo c = 9; c < 12; ++c)
+        EXPECT_NE(cache.find(c, 1, 0, 1), nullptr) << c;
+    for (ClusterNo c = 1; c < 8; ++c)
+        EXPECT_NE(cache.find(c, 1, 0, 1), nullptr) << "small, and used longer ago: " << c;
+    // but not forever
+    for (ClusterNo c = 12; c < 60; ++c)
+        load(c, 0, 65536);
+    ASSERT_TRUE(answered(60));
+    for (ClusterNo c = 0; c < 8; ++c)
+        EXPECT_EQ(cache.find(c, 1, 0, 1), nullptr) << c;
+}
+
+/// or else large windows would be gone before anybody has read them to their end
+TEST_F(ReadCacheTest, keepsWhatWasUsedJustNow) {
+    for (ClusterNo c = 0; c < 60; ++c)
+        load(c, 0, 4096);
+    ASSERT_TRUE(answered(60));
+    load(60, 0, 65536);
+    ASSERT_TRUE(answered(61));
+    load(61, 0, 65536);
+    ASSERT_TRUE(answered(62));
+    EXPECT_NE(cache.find(60, 1, 0, 65536), nullptr);
+    EXPECT_NE(cache.find(61, 1, 0, 65536), nullptr);
+    EXPECT_EQ(cache.find(0, 1, 0, 1), nullptr) << "worth more, but somebody has to go";
+}
+
+TEST_F(ReadCacheTest, keepsWithinItsLimit) {
+    device.device->setDelay(1000, 5000);
+    for (ClusterNo c = 0; c < 64; ++c) {
+        load(c, 0, 65536);
+        EXPECT_LE(cache.bytes(), cache.limit());
+    }
+    EXPECT_EQ(reads(), 4U) << "the others wait for memory";
+    ASSERT_TRUE(p.until([&] {
+        EXPECT_LE(cache.bytes(), cache.limit());
+        return answers.size() == 64;
+    }));
+    EXPECT_EQ(answers, std::vector<Status>(64, Status::ok));
+    for (ClusterNo c = 0; c < 64; ++c)
+        EXPECT_EQ(p.catalog.clusters[c].pins, 0U);
+}
+
+TEST_F(ReadCacheTest, joinsReadsThatWaitForMemory) {
+    device.device->setDelay(1000, 1000);
+    for (ClusterNo c = 0; c < 6; ++c) {
+        load(c, 0, 65536);
+        load(c, 100, 100);
+    }
+    ASSERT_TRUE(answered(12));
+    EXPECT_EQ(reads(), 6U);
+}
+
+/// memory that is full of clusters that somebody holds
+TEST_F(ReadCacheTest, startsWaitingReadsWhenMemoryComesBack) {
+    std::vector<WindowPointer> held;
+    for (ClusterNo c = 0; c < 6; ++c) {
+        held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+        cache.written(*held.back());
+    }
+    EXPECT_GT(cache.bytes(), cache.limit()) << "written bytes are in memory anyway";
+    load(10, 0, 65536);
+    EXPECT_FALSE(answered(1));
+    held.clear();
+    cache.poll();
+    EXPECT_TRUE(answered(1));
+    EXPECT_LE(cache.bytes(), cache.limit());
+}
+
+/// a hit is not to wait until large clusters are written
+TEST_F(ReadCacheTest, readsWaitForNoWrite) {
+    std::vector<WindowPointer> held;
+    for (ClusterNo c = 0; c < 6; ++c)
+        held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+    load(10, 0, 65536);
+    EXPECT_TRUE(answered(1));
+    EXPECT_EQ(answers, std::vector<Status>{Status::ok});
+    for (const auto &w: held)
+        EXPECT_EQ(cache.find(w->cluster, 9, 0, 65536), w);
+    for (const auto &w: held)
+        cache.written(*w);
+    held.clear();
+    cache.poll();
+    EXPECT_LE(cache.bytes(), cache.limit()) << "now they count like others";
+}
+
+TEST_F(ReadCacheTest, findsWhatWasJustWritten) {
+    auto buffer = std::make_shared<Buffer>(8192);
+    memset(buffer->data(), 'w', 8192);
+    cache.insert(7, 5, buffer, 5000);
+    const auto w = cache.find(7, 5, 100, 4900);
+    ASSERT_NE(w, nullptr);
+    EXPECT_TRUE(w->trusted);
+    EXPECT_EQ(std::string(w->at(100), 4900), std::string(4900, 'w'));
+    EXPECT_EQ(cache.find(7, 5, 100, 4901), nullptr);
+    EXPECT_EQ(cache.bytes(), 8192U);
+}
+
+TEST_F(ReadCacheTest, forgets) {
+    load(3, 0, 4096);
+    load(3, 20000, 4096);
+    load(4, 0, 4096);
+    ASSERT_TRUE(answered(3));
+    cache.forget(3);
+    cache.forget(50);
+    EXPECT_EQ(cache.find(3, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.find(3, 1, 20000, 1), nullptr);
+    EXPECT_NE(cache.find(4, 1, 0, 1), nullptr);
+    EXPECT_EQ(cache.bytes(), 4096U);
+}
+
+TEST_F(ReadCacheTest, keepsNothingOfFailedReads) {
+    device.device->script(IoOp::read, 1, Fault::error);
+    load(3, 0, 65536);
+    load(3, 10, 10);
+    ASSERT_TRUE(answered(2));
+    EXPECT_EQ(answers, std::vector<Status>(2, Status::ioError));
+    EXPECT_EQ(cache.bytes(), 0U);
+    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    load(3, 0, 65536);
+    ASSERT_TRUE(answered(3));
+    EXPECT_EQ(answers.back(), Status::ok);
+}
+
+TEST_F(ReadCacheTest, letsASingleLargeWindowIn) {
+    cache.setLimit(1000);
+    load(3, 0, 65536);
+    load(4, 0, 65536);
+    ASSERT_TRUE(answered(2));
+    EXPECT_EQ(answers, std::vector<Status>(2, Status::ok));
+    EXPECT_LE(cache.bytes(), 65536U);
+}
+
+TEST_F(ReadCacheTest, piecesOfAWrittenClusterLeaveOneByOne) {
+    const auto bytes = content(7);
+    const auto buffer = std::make_shared<Buffer>(65536);
+    memcpy(buffer->data(), bytes.data(), bytes.size());
+    auto whole = cache.insert(7, 1, buffer, 65536);
+    for (const auto &run: std::vector<std::pair<uint32_t, uint32_t>>{{4096, 12288}, {12288, 20000}, {20480, 65536}}) {
+        EXPECT_TRUE(cache.split(whole, run));
+        EXPECT_LE(cache.bytes(), 2 * 65536U) << "nothing counts twice";
+        EXPECT_NE(cache.find(7, 1, 60000, 100), nullptr) << "all is there meanwhile";
+    }
+    cache.drop(whole);
+    whole.reset();
+    EXPECT_EQ(cache.bytes(), 8192U + 8192U + 45056U);
+    const auto second = cache.find(7, 1, 12288, 7712);
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(std::string(second->at(12288), 7712), bytes.substr(12288, 7712));
+    EXPECT_TRUE(second->trusted) << "nobody else has written it";
+    EXPECT_EQ(cache.find(7, 1, 0, 100), nullptr) << "nothing is wanted from there";
+    EXPECT_EQ(cache.find(7, 1, 12000, 1000), nullptr) << "in two pieces";
+}
+
+/// who holds a window may go on with it, whatever becomes of its cluster
+TEST_F(ReadCacheTest, doesNotForgetWhatIsHeld) {
+    const auto held = cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
+    cache.forget(7);
+    cache.forgetUnused(7);
+    EXPECT_EQ(cache.find(7, 5, 0, 100), held);
+    EXPECT_EQ(cache.bytes(), 8192U);
+}
+
+/// of what has to go, that stays once more which somebody has used
+TEST_F(ReadCacheTest, windowsAreReducedToWhatWasUsed) {
+    cache.setLimit(16 * 65536);
+    load(0, 0, 65536);
+    ASSERT_TRUE(answered(1));
+    const auto use = [this](const uint32_t from, const uint32_t size) {
+        const auto w = cache.find(0, 1, from, size);
+        ASSERT_NE(w, nullptr);
+        EXPECT_EQ(std::string(w->at(from), size), content(0).substr(from, size));
+        w->use(from, size);
+    };
+    ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
+    ASSERT_NO_FATAL_FAILURE(use(10000, 3001));
+    ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
+    EXPECT_EQ(cache.find(0, 1, 0, 100), nullptr) << "nobody wanted that";
+    EXPECT_EQ(cache.find(0, 1, 13000, 10), nullptr) << "beyond the end of a piece";
+    EXPECT_EQ(cache.find(0, 1, 9999, 10), nullptr);
+    ASSERT_NO_FATAL_FAILURE(use(10000, 3001));
+    ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
+    ASSERT_NO_FATAL_FAILURE(use(34990, 10));
+    EXPECT_LE(cache.bytes(), cache.limit());
+    cache.setLimit(65536);
+    ASSERT_NO_FATAL_FAILURE(loadAll(18, 19));
+    EXPECT_EQ(cache.find(0, 1, 10000, 3001), nullptr) << "but not forever";
+    EXPECT_EQ(cache.bytes(), 65536U);
+    EXPECT_EQ(reads(), 19U);
+}
+
+TEST_F(ReadCacheTest, whatWasUsedNearlyAllIsNotReduced) {
+    load(0, 0, 65536);
+    cache.setLimit(16 * 65536);
+    ASSERT_TRUE(answered(1));
+    cache.find(0, 1, 0, 60000)->use(0, 60000);
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
+    EXPECT_EQ(cache.find(0, 1, 0, 60000), nullptr);
+    EXPECT_EQ(cache.bytes(), 16 * 65536U);
+}
+
+/// nor what somebody does not want to have in memory
+TEST_F(ReadCacheTest, whatIsToLeaveFirstIsNotReduced) {
+    load(0, 0, 65536);
+    ASSERT_TRUE(answered(1));
+    cache.find(0, 1, 0, 5000)->use(0, 5000);
+    cache.putFirst(0, 1, 0, 5000);
+    cache.setLimit(16 * 65536);
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 17));
+    EXPECT_EQ(cache.find(0, 1, 0, 5000), nullptr);
+}
+
+/// what is only a copy of what was used is void with its cluster, too
+TEST_F(ReadCacheTest, reducedWindowsAreForgotten) {
+    cache.setLimit(16 * 65536);
+    load(0, 0, 65536);
+    ASSERT_TRUE(answered(1));
+    cache.find(0, 1, 0, 5000)->use(0, 5000);
+    ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
+    ASSERT_NE(cache.find(0, 1, 0, 5000), nullptr);
+    cache.forget(0);
+    EXPECT_EQ(cache.find(0, 1, 0, 5000), nullptr);
+}
+
+/// nothing comes in the place of what is not there
+TEST_F(ReadCacheTest, splitsOnlyItsOwnWindows) {
+    const auto stranger = std::make_shared<Window>();
+    stranger->cluster = 7;
+    stranger->size = 8192;
+    stranger->buffer = std::make_shared<Buffer>(8192);
+    EXPECT_FALSE(cache.split(stranger, {0, 4096}));
+    EXPECT_EQ(cache.bytes(), 0U);
+    cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
+    EXPECT_FALSE(cache.split(stranger, {0, 4096}));
+    EXPECT_EQ(cache.bytes(), 8192U);
+    EXPECT_NE(cache.find(7, 5, 0, 8192), nullptr);
+}
+
+/// windows of all sizes in one cluster, some over others
+TEST_F(ReadCacheTest, findsAmongWindowsOfAllSizes) {
+    std::vector<std::pair<uint32_t, uint32_t>> windows = {{0, 4096}, {4096, 512}, {4608, 512}, {8192, 20000}, {9000, 700}, {30000, 35536}};
+    for (uint32_t n = 0; n < 40; ++n)
+        windows.push_back({28672 + n * 8, 8});
+    ReadCache large(*device.device, p.catalog, p.context.geometry, 64 * 65536);
+    const auto whole = std::make_shared<Buffer>(65536);
+    memcpy(whole->data(), content(3).data(), 65536);
+    for (const auto &w: windows) {
+        const auto window = large.insert(3, 1, whole, 65536);
+        EXPECT_TRUE(large.split(window, {w.first, w.first + w.second}));
+        large.drop(window);
+    }
+    for (uint32_t start = 0; start < 65536; start += 4) {
+        for (const uint32_t size: {1U, 8U, 9U, 600U, 5000U, 30000U}) {
+            const bool is = std::any_of(windows.begin(), windows.end(), [&](const auto &w) {
+                return start >= w.first && start + size <= w.first + w.second;
+            });
+            const auto found = large.find(3, 1, start, size);
+            ASSERT_EQ(found != nullptr, is) << start << " " << size;
+            if (found) {
+                ASSERT_EQ(memcmp(found->at(start), content(3).data() + start, size), 0);
+            }
+        }
+    }
+    EXPECT_EQ(large.find(3, 2, 0, 8), nullptr);
+    large.forget(3);
+    EXPECT_EQ(large.find(3, 1, 0, 8), nullptr);
+    EXPECT_EQ(large.bytes(), 0U);
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The catalog: whatever happens to objects, counts and lists agree. */
+
+#include "test-suite/unit/support/PartsSupport.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+/// compares everything that the catalog counts with what it holds
+void
+verify(const Catalog &catalog)
+{
+    uint64_t liveBytes = 0;
+    uint64_t linked = 0;
+    for (uint64_t s = 0; s < catalog.index.slotsTouched(); ++s) {
+        const auto &r = catalog.index[static_cast<SlotNo>(s)];
+        if (r.dead())
+            continue;
+        ++linked;
+        liveBytes += catalog.objectSize(static_cast<SlotNo>(s));
+        if (r.parted()) {
+            for (auto c = r.size; c != noCluster; c = catalog.clusters[c].nextPart) {
+                ASSERT_EQ(catalog.clusters[c].state, ClusterState::part);
+                ASSERT_EQ(catalog.clusters[c].first, s);
+            }
+        }
+    }
+    ASSERT_EQ(catalog.index.linked(), linked);
+    ASSERT_EQ(catalog.liveBytes(), liveBytes);
+    for (ClusterNo n = 0; n < catalog.clusters.count(); ++n) {
+        const auto &c = catalog.clusters[n];
+        ASSERT_EQ(catalog.free.contains(n), c.state == ClusterState::free) << n;
+        ASSERT_EQ(catalog.clusters.linked(n), c.state == ClusterState::packed) << n;
+        uint32_t live = 0;
+        uint32_t bytes = 0;
+        if (c.state == ClusterState::packed) {
+            for (auto s = c.first; s != noSlot; s = catalog.index[s].sibling) {
+                ASSERT_EQ(catalog.index[s].cluster, n);
+                if (catalog.index[s].dead())
+                    continue;
+                ++live;
+                bytes += Catalog::ExtentBytes(catalog.payloadBytes(s));
+            }
+            ASSERT_GT(live, 0U) << "an empty cluster should be free";
+        }
+        ASSERT_EQ(c.live, live) << n;
+        ASSERT_EQ(c.liveBytes, bytes) << n;
+    }
+}
+
+} // namespace
+
+TEST(Catalog, movesAnObjectFromStagingToItsCluster) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    std::vector<ClusterNo> released;
+    p.catalog.onRelease = [&](const ClusterNo c) { released.push_back(c); };
+    const auto slot = p.placed(1, 5, 4096, 777);
+    EXPECT_EQ(p.catalog.index[slot].cluster, 5U);
+    EXPECT_EQ(p.catalog.index[slot].offset(), 4096U);
+    EXPECT_EQ(p.catalog.payloadBytes(slot), 777U);
+    EXPECT_EQ(p.catalog.info(slot).size, 777U);
+    EXPECT_EQ(p.catalog.staging.objects(), 0U);
+    EXPECT_EQ(p.catalog.clusters[5].live, 1U);
+    EXPECT_EQ(p.catalog.clusters[5].liveBytes, Catalog::ExtentBytes(777));
+    p.catalog.erase(slot);
+    EXPECT_EQ(released, std::vector<ClusterNo>{5});
+    EXPECT_TRUE(p.catalog.free.contains(5));
+    EXPECT_EQ(p.catalog.index.used(), 0U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}
+
+TEST(Catalog, knowsTheSizeOfExtents) {
+    for (const uint32_t payload: {0U, 1U, 8U, 777U, 65000U}) {
+        EXPECT_GE(Catalog::ExtentBytes(payload), payload + ExtentHeader::encodedBytes);
+        EXPECT_LT(Catalog::ExtentBytes(payload), payload + ExtentHeader::encodedBytes + extentAlignment);
+        EXPECT_EQ(Catalog::ExtentBytes(payload) % extentAlignment, 0U);
+    }
+}
+
+TEST(Catalog, freesNothingThatSomebodyReads) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    const auto slot = p.placed(1, 5, 4096, 777);
+    p.catalog.pin(5);
+    p.catalog.pin(5);
+    p.catalog.erase(slot);
+    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::draining);
+    EXPECT_FALSE(p.catalog.free.contains(5));
+    p.catalog.unpin(5);
+    EXPECT_FALSE(p.catalog.free.contains(5));
+    p.catalog.unpin(5);
+    EXPECT_TRUE(p.catalog.free.contains(5));
+
+    // a chain waits as a whole for readers of its first part
+    const auto large = p.placed(2, 6, 4096, 100, p.chain({10, 12, 11}, 61440, 200000, 100));
+    EXPECT_EQ(p.catalog.liveBytes(), 200000U);
+    p.catalog.pin(10);
+    p.catalog.erase(large);
+    EXPECT_TRUE(p.catalog.free.contains(6));
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::draining), 3U);
+    p.catalog.unpin(10);
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::draining), 0U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}
+
+TEST(Catalog, separatesAnObjectFromItsParts) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    const auto old = p.placed(1, 6, 4096, 100);
+    const auto first = p.chain({10, 11}, 61440, 100 + 2 * 61440, 100);
+    const auto small = p.catalog.liveBytes();
+    EXPECT_EQ(small, 100U);
+    p.catalog.erase(old);
+    const auto s = p.catalog.staging.open(keyOf(1), ObjectInfo());
+    ASSERT_TRUE(p.catalog.staging.append(s, bytesOf(1, 100).data(), 100));
+    p.catalog.staging[s].firstPart = first;
+    const auto slot = p.catalog.addStaged(s);
+    EXPECT_EQ(p.catalog.liveBytes(), 100U + 2 * 61440);
+    EXPECT_EQ(p.catalog.objectSize(slot), 100U + 2 * 61440);
+    EXPECT_EQ(p.catalog.payloadBytes(slot), 100U);
+    p.catalog.disownParts(slot);
+    EXPECT_EQ(p.catalog.liveBytes(), 100U);
+    p.catalog.erase(slot);
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U) << "still there, for the next version";
+    p.catalog.freeParts(first);
+    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 0U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}
+
+TEST(Catalog, putsClustersAsideForGood) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    p.placed(1, 5, 4096, 100);
+    p.catalog.quarantine(5);
+    p.catalog.quarantine(6);
+    for (const ClusterNo c: {5U, 6U}) {
+        EXPECT_EQ(p.catalog.clusters[c].state, ClusterState::bad);
+        EXPECT_FALSE(p.catalog.free.contains(c));
+    }
+    EXPECT_EQ(p.catalog.objects(), 0U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}
+
+TEST(Catalog, holdsEmptyClustersDuringAStart) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    p.catalog.holdEmpty = true;
+    p.catalog.erase(p.placed(1, 5, 4096, 100));
+    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::packed);
+    EXPECT_EQ(p.catalog.index.used(), 1U) << "the slot stays with its cluster";
+    p.placed(2, 5, 8192, 100);
+    p.catalog.freeCluster(5);
+    EXPECT_EQ(p.catalog.index.used(), 0U);
+}
+
+TEST(Catalog, isFullWhenTheIndexIs) {
+    PartsDevice d;
+    d.superblock.geometry.maxObjects = 1024;
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < 1024; ++n)
+        p.stage(n, "x");
+    const auto s = p.catalog.staging.open(keyOf(2000), ObjectInfo());
+    EXPECT_EQ(p.catalog.addStaged(s), noSlot);
+    EXPECT_EQ(p.catalog.addFound(HashedKey{1, 1}, nullptr, Record(), 100), noSlot);
+    EXPECT_EQ(p.catalog.objects(), 1024U);
+}
+
+TEST(Catalog, staysConsistentUnderRandomChanges) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    std::mt19937_64 random(8);
+    std::vector<uint64_t> objects;
+    std::vector<ClusterNo> pinned;
+    uint64_t next = 0;
+    const auto anyFree = [&] { return p.catalog.free.following(static_cast<ClusterNo>(random() % p.catalog.clusters.count())); };
+    for (int i = 0; i < 3000; ++i) {
+        const auto what = random() % 10;
+        if (what < 4 && p.catalog.free.size() > 30) {
+            const auto c = anyFree();
+            for (uint32_t n = 0; n < 1 + random() % 5; ++n) {
+                const auto size = static_cast<uint32_t>(random() % 8000);
+                auto first = noCluster;
+                if (random() % 5 == 0) {
+                    std::vector<ClusterNo> parts;
+                    for (uint64_t k = 0; k < 1 + random() % 3; ++k) {
+                        parts.push_back(anyFree());
+                        if (parts.back() == c)
+                            parts.back() = p.catalog.free.following(c + 1);
+                        p.catalog.free.remove(parts.back());
+                        p.catalog.clusters.setState(parts.back(), ClusterState::writing);
+                    }
+                    first = p.chain(parts, 61440, size + parts.size() * 61440, size);
+                }
+                p.placed(next, c, 4096 + n * 8192, size, first);
+                objects.push_back(next++);
+            }
+        } else if (what < 7 && !objects.empty()) {
+            const auto n = random() % objects.size();
+            const auto slot = p.catalog.index.find(keyOf(objects[n]));
+            if (slot != noSlot)
+                p.catalog.erase(slot);
+            objects[n] = objects.back();
+            objects.pop_back();
+        } else if (what == 7) {
+            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters.count());
+            if (p.catalog.clusters[c].state == ClusterState::packed)
+                p.catalog.freeCluster(c);
+        } else if (what == 8) {
+            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters.count());
+            if (p.catalog.clusters[c].state == ClusterState::packed) {
+                p.catalog.pin(c);
+                pinned.push_back(c);
+            }
+        } else if (!pinned.empty()) {
+            p.catalog.unpin(pinned.back());
+            pinned.pop_back();
+        }
+        if (i % 20 == 0) {
+            ASSERT_NO_FATAL_FAILURE(verify(p.catalog)) << i;
+        }
+    }
+    for (const auto c: pinned)
+        p.catalog.unpin(c);
+    for (const auto n: objects) {
+        const auto slot = p.catalog.index.find(keyOf(n));
+        if (slot != noSlot)
+            p.catalog.erase(slot);
+    }
+    EXPECT_EQ(p.catalog.free.size(), p.catalog.clusters.count());
+    EXPECT_EQ(p.catalog.index.used(), 0U);
+    EXPECT_EQ(p.catalog.liveBytes(), 0U);
+}
+
+/// with too many records to look at, a group is what was packed behind the object
+TEST(Catalog, findsGroupsInLargeClusters) {
+    auto config = smallConfig();
+    config.clusterKb = 4096;
+    config.stagingMb = config.readCacheMb = 8;
+    PartsDevice d(64 * MB, config);
+    Parts p(d);
+    p.allFree();
+    constexpr uint32_t size = 100;
+    const auto offsetOf = [](const uint64_t n) { return static_cast<uint32_t>(4096 + n * Catalog::ExtentBytes(size)); };
+    const auto fill = [&](const ClusterNo c, const uint64_t objects) {
+        for (auto n = objects; n-- > 0;) { // as they are packed: what is behind comes first
+            const auto slot = p.placed(c * 100000 + n, c, offsetOf(n), size);
+            if (n > 4 && n < 10) // a group of six, all others alone
+                p.catalog.index[slot].setFlags(p.catalog.index[slot].flags() | flagJoined);
+        }
+    };
+    const auto slotOf = [&](const ClusterNo c, const uint64_t n) { return p.catalog.index.find(keyOf(c * 100000 + n)); };
+    const auto expectRun = [&](const ClusterNo c, const uint64_t n, const uint64_t from, const uint64_t end) {
+        const auto run = p.catalog.runAround(slotOf(c, n));
+        EXPECT_EQ(run.from, offsetOf(from)) << n;
+        EXPECT_EQ(run.to, offsetOf(end)) << n;
+        EXPECT_EQ(run.objects, end - from) << n;
+        EXPECT_LE(run.records, Catalog::maxWalk);
+        const auto rest = p.catalog.without(run, offsetOf(n), [&](const uint32_t offset, uint32_t) { return offset == offsetOf(9); });
+        EXPECT_EQ(rest.objects, end - from - (n != 9 && from <= 9 && end > 9)) << n;
+    };
+    fill(1, Catalog::maxWalk);
+    expectRun(1, 6, 4, 10);
+    expectRun(1, 3, 3, 4);
+    fill(2, Catalog::maxWalk + 1);
+    expectRun(2, 4, 4, 10);
+    expectRun(2, 6, 6, 10);
+    expectRun(2, 3, 3, 4);
+    expectRun(2, Catalog::maxWalk, Catalog::maxWalk, Catalog::maxWalk + 1);
+    p.catalog.erase(slotOf(2, 8));
+    expectRun(2, 5, 5, 8);
+    std::vector<uint32_t> offsets;
+    ASSERT_TRUE(p.catalog.offsetsIn(1, offsets));
+    EXPECT_EQ(offsets.size(), Catalog::maxWalk);
+    EXPECT_EQ(offsets[7], offsetOf(7));
+    EXPECT_FALSE(p.catalog.offsetsIn(2, offsets));
+}
+
+TEST(Catalog, forgetsSomeAtATime) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < 10; ++n)
+        p.placed(n, 5, static_cast<uint32_t>(4096 + 1000 * n), 777);
+    unsigned records = 4;
+    EXPECT_FALSE(p.catalog.forgetSome(5, records));
+    EXPECT_EQ(records, 0U);
+    EXPECT_EQ(p.catalog.objects(), 6U);
+    EXPECT_EQ(p.catalog.index.used(), 6U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+    records = 10;
+    EXPECT_TRUE(p.catalog.forgetSome(5, records));
+    EXPECT_EQ(records, 4U);
+    EXPECT_EQ(p.catalog.objects(), 0U);
+    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::packed) << "the caller frees it";
+    p.catalog.freeCluster(5);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}

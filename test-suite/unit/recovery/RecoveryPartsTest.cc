@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Journal, checkpointer, index rebuilder, recovery and superblocks, each alone. */
+
+#include "test-suite/unit/support/PartsSupport.h"
+
+#include "fs/cluster/recovery/SuperblockFile.h"
+#include "tools/models/ManualClock.h"
+
+#include <random>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+/// all records of a journal region, up to the first block that is not whole
+std::vector<JournalRecord>
+journalOf(const PartsDevice &d, const uint64_t checkpoint)
+{
+    std::vector<JournalRecord> all;
+    const auto &g = d.superblock.geometry;
+    for (uint32_t i = 0; i < g.journalBytes / journalBlockBytes; ++i) {
+        JournalBlock block;
+        if (block.decode(d.media.data() + g.journalStart[checkpoint % 2] + uint64_t(i) * journalBlockBytes, d.superblock.uuid) != Status::ok ||
+                block.checkpoint != checkpoint || block.index != i)
+            break;
+        all.insert(all.end(), block.records.begin(), block.records.end());
+    }
+    return all;
+}
+
+} // namespace
+
+TEST(Journal, writesAllInOrder) {
+    PartsDevice d;
+    Parts p(d);
+    for (uint64_t n = 0; n < 3000; ++n) {
+        p.journal.removal(keyOf(n), n);
+        p.journal.announce(static_cast<ClusterNo>(n), 2 * n);
+        p.journal.release(static_cast<ClusterNo>(n));
+    }
+    EXPECT_EQ(p.journal.issued(), 9000U);
+    EXPECT_EQ(p.journal.pendingRemovals(), 3000U);
+    ASSERT_TRUE(p.writeJournal());
+    EXPECT_EQ(p.journal.written(), 9000U);
+    EXPECT_EQ(p.journal.pendingRemovals(), 0U);
+    EXPECT_EQ(d.device->unflushedSectors(), 0U) << "deletes must survive a power cut";
+    const auto all = journalOf(d, 0);
+    ASSERT_EQ(all.size(), 9000U);
+    for (uint64_t n = 0; n < 3000; ++n) {
+        EXPECT_EQ(all[3 * n].key, keyOf(n));
+        EXPECT_EQ(all[3 * n].sequence, n);
+        EXPECT_EQ(all[3 * n + 1].kind, JournalRecord::Kind::announce);
+        EXPECT_EQ(all[3 * n + 1].sequence, 2 * n);
+        EXPECT_EQ(all[3 * n + 2].kind, JournalRecord::Kind::release);
+        EXPECT_EQ(all[3 * n + 2].cluster, n);
+    }
+}
+
+TEST(Journal, waitsAsToldAndNoLonger) {
+    PartsDevice d;
+    d.config.deleteCount = 5;
+    d.config.deleteTime = 10;
+    Parts p(d);
+    const auto wrote = [&] {
+        const auto before = d.device->requests(IoOp::write);
+        for (int i = 0; i < 5; ++i) {
+            p.journal.poll();
+            p.step();
+        }
+        return d.device->requests(IoOp::write) - before;
+    };
+    for (uint64_t n = 0; n < 4; ++n)
+        p.journal.removal(keyOf(n), n);
+    EXPECT_EQ(wrote(), 0U);
+    p.journal.removal(keyOf(4), 4);
+    EXPECT_EQ(wrote(), 1U) << "the fifth delete";
+    p.journal.removal(keyOf(5), 5);
+    EXPECT_EQ(wrote(), 0U);
+    d.clock.advance(10000000);
+    EXPECT_EQ(wrote(), 1U) << "ten seconds";
+    p.journal.release(3);
+    EXPECT_EQ(wrote(), 0U);
+    d.clock.advance(10000000);
+    EXPECT_EQ(wrote(), 1U) << "releases, too";
+    const auto ticket = p.journal.announce(1, 1);
+    EXPECT_LT(p.journal.written(), ticket);
+    EXPECT_EQ(wrote(), 1U) << "somebody waits";
+    EXPECT_GE(p.journal.written(), ticket);
+    EXPECT_EQ(wrote(), 0U);
+    EXPECT_EQ(journalOf(d, 0).size(), 8U);
+}
+
+/// what was evicted may be deleted afterwards, and we would not know of which cluster it was
+TEST(Journal, releasesSurviveAPowerCutInTime) {
+    PartsDevice d;
+    d.config.deleteTime = 10;
+    Parts p(d);
+    const auto flushed = [&] {
+        const auto before = d.device->requests(IoOp::flush);
+        for (int i = 0; i < 5; ++i) {
+            p.journal.poll();
+            p.step();
+        }
+        return d.device->requests(IoOp::flush) - before;
+    };
+    p.journal.release(3);
+    d.clock.advance(4000000);
+    p.journal.announce(4, 1); // takes the release along
+    EXPECT_EQ(flushed(), 0U);
+    EXPECT_EQ(journalOf(d, 0).size(), 2U);
+    d.clock.advance(4000000);
+    p.journal.release(5);
+    EXPECT_EQ(flushed(), 0U);
+    d.clock.advance(2000000);
+    EXPECT_EQ(flushed(), 1U) << "ten seconds after the first";
+    d.clock.advance(8000000);
+    EXPECT_EQ(flushed(), 1U) << "ten seconds after the second";
+    EXPECT_EQ(journalOf(d, 0).size(), 3U);
+    EXPECT_EQ(d.device->unflushedSectors(), 0U);
+    d.clock.advance(60000000);
+    EXPECT_EQ(flushed(), 0U) << "nothing is at risk";
+}
+
+TEST(Journal, triesADiskThatTakesNothingNowAndThen) {
+    PartsDevice d;
+    Parts p(d);
+    d.device->script(IoOp::write, 1, Fault::error, true);
+    p.context.health.level = Health::Level::noWrites;
+    p.journal.announce(1, 1);
+    p.journal.hurry();
+    const auto writesIn = [&](const unsigned seconds) {
+        const auto before = d.device->requests(IoOp::write);
+        for (unsigned i = 0; i < seconds; ++i) {
+            p.journal.poll();
+            EXPECT_TRUE(p.idle());
+            d.clock.advance(1000000);
+        }
+        return d.device->requests(IoOp::write) - before;
+    };
+    EXPECT_EQ(writesIn(9), 1U);
+    EXPECT_EQ(writesIn(10), 1U);
+    p.context.health.level = Health::Level::gone;
+    EXPECT_EQ(writesIn(30), 0U);
+}
+
+/// answers come late, after all that asked is gone
+TEST(Journal, mayEndWhileItsFlushIsUnderWay) {
+    PartsDevice d;
+    d.device->setDelay(1000, 1000);
+    {
+        Parts p(d);
+        p.journal.removal(keyOf(1), 1);
+        p.journal.hurry();
+        ASSERT_TRUE(p.until([&] { p.journal.poll(); return d.device->requests(IoOp::flush) == 1; }));
+    }
+    for (int i = 0; i < 5; ++i) {
+        d.device->wait(1);
+        d.device->poll();
+    }
+    EXPECT_TRUE(d.device->idle());
+    EXPECT_EQ(d.device->unflushedSectors(), 0U);
+    EXPECT_EQ(journalOf(d, 0).size(), 1U);
+}
+
+TEST(Journal, triesAgainAfterErrors) {
+    PartsDevice d;
+    Parts p(d);
+    d.device->script(IoOp::write, 1, Fault::error);
+    d.device->script(IoOp::write, 2, Fault::torn);
+    const auto ticket = p.journal.announce(7, 1);
+    for (int i = 0; i < 20; ++i) {
+        p.journal.poll();
+        p.step();
+    }
+    EXPECT_GE(p.journal.written(), ticket);
+    ASSERT_EQ(journalOf(d, 0).size(), 1U);
+    EXPECT_EQ(journalOf(d, 0)[0].cluster, 7U);
+}
+
+TEST(Journal, changesRegionsWithCheckpoints) {
+    PartsDevice d;
+    Parts p(d);
+    p.journal.removal(keyOf(1), 1);
+    ASSERT_TRUE(p.writeJournal());
+    EXPECT_GT(p.journal.used(), 0.0);
+    p.journal.follow(1);
+    EXPECT_EQ(p.journal.used(), 0.0);
+    p.journal.removal(keyOf(2), 2);
+    ASSERT_TRUE(p.writeJournal());
+    p.journal.follow(1); // tried again: goes on
+    p.journal.removal(keyOf(3), 3);
+    ASSERT_TRUE(p.writeJournal());
+    ASSERT_EQ(journalOf(d, 0).size(), 1U);
+    ASSERT_EQ(journalOf(d, 1).size(), 2U);
+    EXPECT_EQ(journalOf(d, 1)[1].key, keyOf(3));
+    Parts q(d);
+    q.journal.resume(1, 2);
+    q.journal.removal(keyOf(4), 4);
+    ASSERT_TRUE(q.writeJournal());
+    ASSERT_EQ(journalOf(d, 1).size(), 3U);
+}
+
+/// a write to the old region that fails after the change goes to the new one
+TEST(Journal, losesNothingBetweenRegions) {
+    for (const auto fault: {Fault::none, Fault::error}) {
+        PartsDevice d;
+        Parts p(d);
+        d.device->setDelay(5000, 5000);
+        d.device->script(IoOp::write, 1, fault);
+        p.journal.removal(keyOf(1), 1);
+        p.journal.hurry();
+        p.journal.poll();
+        p.journal.removal(keyOf(2), 2);
+        p.journal.follow(1);
+        p.journal.removal(keyOf(3), 3);
+        ASSERT_TRUE(p.writeJournal());
+        const auto before = journalOf(d, 0);
+        const auto after = journalOf(d, 1);
+        EXPECT_EQ(before.size(), fault == Fault::none ? 1U : 0U);
+        ASSERT_EQ(before.size() + after.size(), 3U);
+        EXPECT_EQ(after.back().key, keyOf(3));
+    }
+}
+
+TEST(Journal, hasALimit) {
+    PartsDevice d;
+    Parts p(d);
+    for (uint64_t n = 0; n < Journal::maxPending; ++n)
+        p.journal.removal(Key(), n);
+    EXPECT_FALSE(p.journal.overflowed());
+    p.journal.removal(Key(), 1);
+    EXPECT_TRUE(p.journal.overflowed());
+    ASSERT_EQ(p.log.size(), 1U);
+    p.journal.removal(Key(), 1);
+    EXPECT_EQ(p.log.size(), 1U) << "said once";
+}
+
+TEST(Journal, stopsAtTheEndOfItsRegion) {
+    PartsDevice d;
+    Parts p(d);
+    const auto blocks = d.superblock.geometry.journalBytes / journalBlockBytes;
+    for (uint64_t n = 0; n < (blocks + 10) * (JournalBlock::Capacity() / 25); ++n)
+        p.journal.removal(keyOf(n), n);
+    p.journal.hurry();
+    for (uint64_t i = 0; i < blocks; ++i) {
+        p.journal.poll();
+        p.step();
+    }
+    EXPECT_EQ(p.journal.used(), 1.0);
+    EXPECT_GT(p.journal.pendingRemovals(), 0U);
+    p.journal.follow(1);
+    ASSERT_TRUE(p.writeJournal());
+    EXPECT_EQ(journalOf(d, 0).size() + journalOf(d, 1).size(), p.journal.issued());
+}
+
+/* superblocks */
+
+TEST(SuperblockFile, takesTheNewerWholeCopy) {
+    PartsDevice d;
+    Superblock read;
+    std::string error;
+    EXPECT_EQ(readSuperblock(*d.device, read, error), Status::notOurs);
+    for (uint64_t update = 1; update <= 5; ++update) {
+        d.superblock.update = update;
+        d.superblock.lastSequence = 100 * update;
+        d.superblock.encode(d.media.data() + superblockOffset(update));
+        ASSERT_EQ(readSuperblock(*d.device, read, error), Status::ok) << error;
+        EXPECT_EQ(read.update, update);
+        EXPECT_EQ(read.lastSequence, 100 * update);
+    }
+    d.media.data()[superblockOffset(5) + 50] ^= 1;
+    ASSERT_EQ(readSuperblock(*d.device, read, error), Status::ok);
+    EXPECT_EQ(read.update, 4U);
+    d.media.data()[superblockOffset(4) + 50] ^= 1;
+    EXPECT_EQ(readSuperblock(*d.device, read, error), Status::corrupt);
+    EXPECT_NE(error.find("checksum"), std::string::npos) << error;
+}
+
+TEST(SuperblockFile, doesWithOneReadableCopy) {
+    for (const uint64_t bad: {1, 2, 3}) {
+        PartsDevice d;
+        for (d.superblock.update = 1; d.superblock.update <= 2; ++d.superblock.update)
+            d.superblock.encode(d.media.data() + superblockOffset(d.superblock.update));
+        for (uint64_t nth = 1; nth <= 2; ++nth) {
+            if (bad & nth)
+                d.device->script(IoOp::read, nth, Fault::error);
+        }
+        Superblock read;
+        std::string error;
+        EXPECT_EQ(readSuperblock(*d.device, read, error), bad == 3 ? Status::ioError : Status::ok);
+    }
+}
+
+TEST(SuperblockFile, doesNotReadBehindTheEndOfADevice) {
+    ManualClock clock;
+    MemoryDevice tiny(clock, 512 * 1024);
+    Superblock read;
+    std::string error;
+    EXPECT_EQ(readSuperblock(tiny, read, error), Status::notOurs);
+    EXPECT_EQ(tiny.stats().of(IoOp::read).errors, 0U);
+}
+
+TEST(SuperblockFile, givesUpWaiting) {
+    PartsDevice d;
+    d.device->script(IoOp::read, 1, Fault::hang, true);
+    const auto buffer = std::make_shared<Buffer>(4096);
+    const auto before = d.clock.micros();
+    EXPECT_EQ(doAndWait(*d.device, IoOp::read, 0, buffer, 4096, 1000), Status::ioError);
+    EXPECT_GE(d.clock.micros(), before + 1000000);
+    EXPECT_LE(d.clock.micros(), before + 2000000);
+}
+
+/* checkpoints */
+
+TEST(Checkpointer, writesWhatIsThere) {
+    PartsDevice d;
+    uint64_t live = 0;
+    {
+        Parts p(d);
+        p.allFree();
+        for (uint64_t n = 0; n < 200; ++n)
+            p.placed(n, static_cast<ClusterNo>(n / 10), static_cast<uint32_t>(1024 + n % 10 * 4096), static_cast<uint32_t>(100 + n));
+        p.placed(500, 30, 1024, 1000, p.chain({40, 45, 42}, 61440, 1000 + 3 * 61440, 1000));
+        p.catalog.clusters.setState(50, ClusterState::bad);
+        p.catalog.free.remove(50);
+        p.catalog.erase(p.catalog.index.find(keyOf(7)));
+        p.stage(600, "staged only");
+        live = p.catalog.objects() - 1;
+        ASSERT_TRUE(p.runCheckpoint());
+        EXPECT_EQ(d.superblock.checkpoint, 1U);
+    }
+    Parts q(d);
+    ASSERT_TRUE(q.recover());
+    EXPECT_EQ(q.recovery->stats().clustersRead, 0U) << "nothing was in motion";
+    EXPECT_FALSE(q.recovery->stats().scanned);
+    EXPECT_EQ(q.catalog.objects(), live);
+    for (uint64_t n = 0; n < 200; ++n) {
+        const auto slot = q.catalog.index.find(keyOf(n));
+        ASSERT_EQ(slot == noSlot, n == 7);
+        if (slot != noSlot) {
+            EXPECT_EQ(q.catalog.index[slot].cluster, n / 10);
+            EXPECT_EQ(q.catalog.index[slot].offset(), 1024 + n % 10 * 4096);
+            EXPECT_EQ(q.catalog.objectSize(slot), 100 + n);
+        }
+    }
+    const auto large = q.catalog.index.find(keyOf(500));
+    ASSERT_NE(large, noSlot);
+    EXPECT_EQ(q.catalog.objectSize(large), 1000U + 3 * 61440);
+    EXPECT_EQ(q.catalog.payloadBytes(large), 1000U);
+    EXPECT_EQ(q.catalog.clusters[40].nextPart, 45U);
+    EXPECT_EQ(q.catalog.clusters[45].nextPart, 42U);
+    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::part), 3U);
+    EXPECT_EQ(q.catalog.clusters[50].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::packed), 21U);
+    EXPECT_EQ(q.catalog.free.size(), q.catalog.clusters.count() - 21 - 3 - 1);
+    EXPECT_EQ(q.catalog.index.find(keyOf(600)), noSlot);
+}
+
+/// A cluster that was announced before the checkpoint began, and written while
+/// it went on: neither the sections nor the new journal name it.
+TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
+    auto config = smallConfig();
+    config.clusterKb = 16;
+    PartsDevice d(160 * MB, config);
+    const ClusterNo late = 5559;
+    ASSERT_GT(d.superblock.geometry.clusterCount, late);
+    {
+        Parts p(d);
+        p.allFree();
+        p.catalog.free.remove(late);
+        p.catalog.clusters.setState(late, ClusterState::announced);
+        p.journal.announce(late, p.context.sequence);
+        for (ClusterNo n = 0; n < 5600; ++n) { // so that there is more than one piece
+            if (n != late)
+                p.placed(n, n, 1024, 10);
+        }
+        ASSERT_TRUE(p.writeJournal());
+        p.checkpointer.request();
+        p.checkpointer.poll();
+        ASSERT_TRUE(p.checkpointer.running());
+
+        // what the packer does
+        auto &c = p.catalog.clusters[late];
+        const auto stage = p.stage(77777, bytesOf(77777, 300));
+        Directory front;
+        DirectoryEntry e;
+        e.key = keyOf(77777);
+        e.offset = 1024;
+        e.size = 300;
+        e.info = p.catalog.staging[stage].info;
+        front.entries.push_back(e);
+        front.header.number = late;
+        front.header.uuid = p.context.uuid;
+        front.header.sequence = ++p.context.sequence;
+        front.header.end = 1024 + Catalog::ExtentBytes(300);
+        front.encode(d.media.data() + p.context.geometry.clusterOffset(late), 1024);
+        p.catalog.clusters.setState(late, ClusterState::packed);
+        p.catalog.clusters.pushHead(late);
+        c.sequence = p.context.sequence;
+        c.end = front.header.end;
+        p.catalog.staging.startPacking(stage);
+        p.catalog.place(p.catalog.staging[stage].record, late, 1024, 300);
+
+        ASSERT_TRUE(p.until([&] { p.checkpointer.poll(); return p.checkpointer.completed() == 1; }));
+        d.superblock = p.checkpointer.superblock();
+    }
+    Parts q(d);
+    ASSERT_TRUE(q.recover());
+    EXPECT_NE(q.catalog.index.find(keyOf(77777)), noSlot) << "packed, but lost at the next start";
+}
+
+TEST(Checkpointer, keepsTheOlderOneUntilTheNewerIsWhole) {
+    // the power goes at each request of the second checkpoint
+    for (uint64_t at = 1; at <= 5; ++at) {
+        PartsDevice d;
+        {
+            Parts p(d);
+            p.allFree();
+            p.placed(1, 1, 1024, 100);
+            ASSERT_TRUE(p.runCheckpoint());
+            p.placed(2, 2, 2048, 100);
+            d.device->cutAt(d.device->requests() + at);
+            p.checkpointer.request();
+            for (int i = 0; i < 50; ++i) {
+                p.checkpointer.poll();
+                p.step();
+            }
+        }
+        d.device->cut();
+        d.connect();
+        std::string error;
+        ASSERT_EQ(readSuperblock(*d.device, d.superblock, error), Status::ok) << error;
+        Parts q(d);
+        ASSERT_TRUE(q.recover());
+        EXPECT_FALSE(q.recovery->stats().scanned) << at;
+        EXPECT_NE(q.catalog.index.find(keyOf(1)), noSlot) << at;
+        EXPECT_EQ(q.catalog.index.find(keyOf(2)) != noSlot, d.superblock.checkpoint == 2) << at;
+    }
+}
+
+TEST(Checkpointer, comesInTime) {
+    PartsDevice d;
+    d.config.checkpoint = 60;
+    Parts p(d);
+    p.allFree();
+    const auto count = [&] {
+        for (int i = 0; i < 50; ++i) {
+            p.checkpointer.poll();
+            p.step();
+        }
+        return p.checkpointer.completed();
+    };
+    EXPECT_EQ(count(), 0U);
+    EXPECT_EQ(p.checkpointer.completedAt(), 0U);
+    d.clock.advance(61000000);
+    EXPECT_EQ(count(), 1U);
+    EXPECT_EQ(count(), 1U);
+    p.checkpointer.hold(true);
+    d.clock.advance(61000000);
+    p.checkpointer.request();
+    EXPECT_EQ(count(), 1U) << "held while a scan goes on";
+    p.checkpointer.hold(false);
+    EXPECT_EQ(count(), 2U);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The order of victims after a start. */
+
+#include "test-suite/unit/recovery/IndexRebuilderSupport.h"
+
+#include "fs/cluster/recovery/UseOrder.h"
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+/// the list of victims, the first to go first
+std::vector<ClusterNo>
+victims(const ClusterTable &table)
+{
+    std::vector<ClusterNo> list;
+    for (auto c = table.tail(); c != noCluster; c = table.towardsHead(c))
+        list.push_back(c);
+    return list;
+}
+
+void
+pack(ClusterTable &table, const ClusterNo n)
+{
+    table.setState(n, ClusterState::packed);
+    table.pushHead(n);
+}
+
+} // namespace
+
+TEST(UseOrder, sortsManyInSlices) {
+    constexpr uint32_t count = 5000;
+    Changes changes(count);
+    ClusterTable table(count, changes);
+    UseOrder order(table);
+    std::vector<std::pair<uint32_t, ClusterNo>> wanted;
+    for (ClusterNo n = 0; n < count; ++n) {
+        pack(table, n);
+        const auto age = static_cast<uint32_t>(mix(n) >> (n % 33));
+        order.add(n, age);
+        wanted.push_back({age, n});
+    }
+    std::stable_sort(wanted.begin(), wanted.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+    unsigned slices = 0;
+    while (!order.run([] { return false; }))
+        ++slices;
+    EXPECT_GT(slices, 10U) << "it can be interrupted";
+    const auto list = victims(table);
+    ASSERT_EQ(list.size(), count);
+    for (uint32_t i = 0; i < count; ++i)
+        ASSERT_EQ(list[count - 1 - i], wanted[i].second) << i;
+}
+
+/// what happens between slices
+TEST(UseOrder, leavesWhatIsNewInFront) {
+    Changes changes(4);
+    ClusterTable table(4, changes);
+    UseOrder order(table);
+    for (const ClusterNo n: {0, 1, 2}) {
+        pack(table, n);
+        order.add(n, 10 - n);
+    }
+    table.unlink(1);
+    table.setState(1, ClusterState::free);
+    pack(table, 3);
+    EXPECT_TRUE(order.run([] { return true; }));
+    EXPECT_EQ(victims(table), (std::vector<ClusterNo>{0, 2, 3}));
+}
+
+TEST(UseOrder, ofNothingIsDoneAtOnce) {
+    Changes changes(4);
+    ClusterTable table(4, changes);
+    UseOrder order(table);
+    EXPECT_TRUE(order.run([] { return false; }));
+}
+
+/// the clock of uses has 32 bits and goes round after some dozen starts of a large device
+TEST_F(IndexRebuilderTest, clustersAreInOrderOfUseWhenTheClockHasGoneRound) {
+    p.context.sequence = (uint64_t(1) << 32) + 100;
+    const auto used = [&](const ClusterNo c, const uint64_t n, const Sequence when) {
+        found(n, c, 10 + c);
+        p.catalog.clusters[c].heat = static_cast<uint32_t>(when);
+    };
+    used(1, 1, (uint64_t(1) << 32) + 50); // 50 as the table has it
+    used(2, 2, (uint64_t(1) << 32) - 50);
+    used(3, 3, (uint64_t(1) << 32) - 5000);
+    finish();
+    EXPECT_EQ(victims(p.catalog.clusters), (std::vector<ClusterNo>{3, 2, 1}));
+}
+
+/// uses do not matter then, and they are noted all the same
+TEST_F(IndexRebuilderTest, clustersAreInOrderOfWritingWithFifo) {
+    p.context.config.replacement = ReplacementPolicy::fifo;
+    p.context.sequence = 1000;
+    for (const ClusterNo c: {1, 2, 3}) {
+        found(c, c, 100 * c);
+        p.catalog.clusters[c].heat = 900 - c;
+    }
+    finish();
+    EXPECT_EQ(victims(p.catalog.clusters), (std::vector<ClusterNo>{1, 2, 3}));
+}
+
+/// a device of some million clusters takes seconds
+TEST(UseOrder, theEndOfAStartTakesAsManyTurnsAsItNeeds) {
+    PartsDevice device(256 * MB, smallConfig(), true);
+    Parts p(device);
+    RecoveryStats stats;
+    IndexRebuilder f(p.context, stats);
+    f.endLog();
+    unsigned turns = 1;
+    for (uint32_t before = 0; !f.finish([] { return false; }); ++turns) {
+        EXPECT_LE(p.catalog.free.size() - before, 1024U);
+        before = p.catalog.free.size();
+    }
+    EXPECT_GE(turns, p.catalog.clusters.count() / 1024);
+    EXPECT_GT(turns, 2U);
+    EXPECT_EQ(p.catalog.free.size(), p.catalog.clusters.count());
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the tests of the engine's parts share: the parts, put together by hand. */
+
+#ifndef SQUID_TEST_SUITE_UNIT_SUPPORT_PARTSSUPPORT_H
+#define SQUID_TEST_SUITE_UNIT_SUPPORT_PARTSSUPPORT_H
+
+#include "test-suite/unit/support/LayoutSupport.h"
+
+#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/packing/Allocator.h"
+#include "fs/cluster/packing/Packer.h"
+#include "fs/cluster/recovery/Checkpointer.h"
+#include "fs/cluster/recovery/IndexRebuilder.h"
+#include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/recovery/Recovery.h"
+#include "tools/models/ManualClock.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace Testing {
+
+/// a device for parts, which outlives several lives of them
+struct PartsDevice {
+    /// \param isPlain without the faulty device in front: faster, cannot fail
+    explicit PartsDevice(const uint64_t bytes = 32 * MB, const Config &c = smallConfig(), const bool isPlain = false):
+        config(c), media(clock, bytes), plain(isPlain)
+    {
+        superblock.uuid = uuidOf(9);
+        std::string error;
+        EXPECT_TRUE(superblock.geometry.plan(bytes, config.clusterBytes(), config.objectKb * 1024, error)) << error;
+        superblock.startLog();
+        superblock.secret = {1, 2, 3, 4};
+        connect();
+    }
+
+    /// a new device in front of the media
+    void connect(const uint64_t seed = 1) { device = std::make_unique<FaultyDevice>(media, clock, seed); }
+
+    Device &front() { return plain ? static_cast<Device &>(media) : *device; }
+
+    Config config;
+    ManualClock clock;
+    MemoryDevice media;
+    const bool plain;
+    std::unique_ptr<FaultyDevice> device;
+    Superblock superblock;
+};
+
+/// The state that parts share, a journal and a checkpointer: one life of them.
+struct Parts {
+    explicit Parts(PartsDevice &d): Parts(d, d.clock) {}
+    /// \param clock for the parts; the device has its own
+    Parts(PartsDevice &d, const Clock &clock):
+        home(d),
+        context(d.front(), clock, d.config, [this](LogLevel, const std::string &line) { log.push_back(line); }, d.superblock),
+        journal(context),
+        allocator(context, journal),
+        cache(d.front(), context.catalog, context.geometry, uint64_t(d.config.readCacheMb) << 20),
+        packer(context, allocator, cache),
+        checkpointer(context, journal, d.superblock),
+        catalog(context.catalog)
+    {
+        journal.follow(d.superblock.checkpoint);
+        catalog.onRelease = [this](const ClusterNo c) { journal.release(c); };
+    }
+    ~Parts() { *context.alive = false; }
+
+    /// as after the recovery of an empty device
+    void allFree() {
+        for (ClusterNo n = 0; n < catalog.clusters.count(); ++n)
+            catalog.makeFree(n);
+        context.recovered = true;
+    }
+
+    void step() {
+        home.front().poll();
+        cache.poll();
+        for (auto n = context.later.size(); n > 0; --n) {
+            const auto call = std::move(context.later.front());
+            context.later.pop_front();
+            call();
+        }
+        home.front().wait(1);
+    }
+
+    bool until(const std::function<bool()> &condition, const unsigned steps = 10000) {
+        for (unsigned i = 0; i < steps; ++i) {
+            if (condition())
+                return true;
+            step();
+        }
+        return condition();
+    }
+
+    bool idle() {
+        return until([&] { return home.front().idle(); });
+    }
+
+    /// the journal writes all that it has
+    bool writeJournal() {
+        return until([&] {
+            journal.hurry();
+            journal.poll();
+            return journal.idle();
+        });
+    }
+
+    /// a staged object with an index record
+    StageNo stage(const uint64_t n, const std::string &bytes, const ClusterNo firstPart = noCluster) {
+        const auto s = catalog.staging.open(keyOf(n), infoOf(home.clock.wallSeconds()));
+        EXPECT_TRUE(catalog.staging.append(s, bytes.data(), bytes.size()));
+        catalog.staging[s].info.size = bytes.size();
+        catalog.staging[s].firstPart = firstPart;
+        EXPECT_NE(catalog.addStaged(s), noSlot);
+        catalog.staging.complete(s, home.clock.micros());
+        return s;
+    }
+
+    /// an object in a cluster, as far as the catalog knows
+    SlotNo placed(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart = noCluster) {
+        auto &entry = catalog.clusters[c];
+        if (entry.state != ClusterState::packed) {
+            if (entry.state == ClusterState::free)
+                catalog.free.remove(c);
+            catalog.clusters.setState(c, ClusterState::packed);
+            catalog.clusters.pushHead(c);
+            entry.sequence = ++context.sequence;
+            entry.first = noSlot;
+        }
+        const auto s = stage(n, bytesOf(n, size), firstPart);
+        const auto slot = catalog.staging[s].record;
+        catalog.staging.startPacking(s);
+        catalog.place(slot, c, offset, size);
+        entry.end = std::max(entry.end, offset + Catalog::ExtentBytes(size));
+        return slot;
+    }
+
+    /// a chain of parts
+    ClusterNo chain(const std::vector<ClusterNo> &numbers, const uint32_t bytes, const uint64_t total, const uint32_t head) {
+        for (size_t i = 0; i < numbers.size(); ++i) {
+            auto &entry = catalog.clusters[numbers[i]];
+            if (entry.state == ClusterState::free)
+                catalog.free.remove(numbers[i]);
+            catalog.clusters.setState(numbers[i], ClusterState::part);
+            entry.sequence = ++context.sequence;
+            entry.end = partPayloadAt + bytes;
+            entry.first = noSlot;
+            entry.nextPart = i + 1 < numbers.size() ? numbers[i + 1] : noCluster;
+        }
+        catalog.clusters[numbers[0]].total = total;
+        catalog.clusters[numbers[0]].headBytes = head;
+        return numbers[0];
+    }
+
+    bool runCheckpoint() {
+        const auto before = checkpointer.completed();
+        checkpointer.request();
+        const bool done = until([&] {
+            checkpointer.poll();
+            return checkpointer.completed() > before;
+        });
+        home.superblock = checkpointer.superblock();
+        return done;
+    }
+
+    /// the place of a block of the log, the oldest that counts being number 0
+    char *logBlock(const uint32_t number) {
+        const auto &s = home.superblock;
+        return home.media.data() + s.geometry.logOffset(s.log.at(number).block);
+    }
+
+    /// begins a start from what is on the device
+    void beginRecovery() {
+        recovery = std::make_unique<Recovery>(context, journal, home.superblock);
+        recovery->start();
+    }
+
+    /// starts from what is on the device
+    bool recover() {
+        beginRecovery();
+        const bool done = until([&] {
+            recovery->poll();
+            return recovery->done();
+        });
+        context.recovered = done;
+        checkpointer.restore(recovery->takeMarks());
+        return done;
+    }
+
+    PartsDevice &home;
+    std::vector<std::string> log;
+    StoreContext context;
+    Journal journal;
+    Allocator allocator;
+    ReadCache cache;
+    Packer packer;
+    Checkpointer checkpointer;
+    std::unique_ptr<Recovery> recovery;
+    Catalog &catalog;
+};
+
+} // namespace Testing
+} // namespace ClusterFs
+
+#endif
