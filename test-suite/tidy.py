@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tidy.py [FOLDER]: reads the sources as text and says where they break a rule of the house: FILE:LINE: reason.
+"""Reads the sources as text and says where they break a rule of the house: FILE:LINE: reason.
 
 The rules: a folder of src/fs/cluster includes only what docs/design.md has below it, and Squid's headers only in
 squid/; the module includes nothing of tools and tests, and tools nothing of tests; lines are short; private
 data ends with an underscore; each file names its licence; no former name of docs/glossary.md
 is used."""
 
+import argparse
 import pathlib
 import re
 import subprocess
@@ -138,8 +139,9 @@ RULES = (upward_includes, includes_of_tests, long_lines, data_members, licences,
 
 
 def main():
-    top = sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[1]
-    sources = Sources(top)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tree", nargs="?", default=pathlib.Path(__file__).resolve().parents[1], help="with a version control")
+    sources = Sources(parser.parse_args().tree)
     broken = [found for rule in RULES for found in rule(sources)]
     for name, number, reason in broken:
         print(f"{name}:{number}: {reason}")

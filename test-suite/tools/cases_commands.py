@@ -21,21 +21,28 @@ ON_AN_IMAGE = (
     "clusterfs format --size=MB --owner=proxy PATH", "clusterfs format --owner=proxy PATH",
     "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs inspect cache.img --cluster=0")
 # Parts of commands, of which the tool's help must know every word.
-IN_PART = ("clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format --force")
+IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format --force")
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (
         "./bootstrap.sh && ./configure && make && make check", "make squid", "./check", "make coverage", "make check-mutants",
-        "make check-fuzz", "make fuzz TARGET=image SECONDS=3600", "make diskmodel"),
-    "installs": ("make install", "./quickstart"),
+        "make check-fuzz", "make fuzz TARGET=image SECONDS=(600|3600)", "make diskmodel", "make check-programs", "make squid-7",
+        "./bootstrap.sh && ./configure && make", r"\./configure CXX=.*", "./check engine",
+        "python3 test-suite/mutation/run.py --only older-copies"),
+    "installs": ("make install", "./quickstart", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "python3 test-suite/squid/run.py --squid build/squid-7 --long"),
     "a measurement": (
         "./bench quick", "./bench full", "./bench full --out OUT", "./bench full papers", "./bench full polygraph --polygraph DIR",
-        "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench report DIR", "./bench compare A B",
+        "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
+        "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs", "./bench report DIR", "./bench compare A B",
         "python3 test-suite/bench/diskmodel.py"),
     "the benchmarks' programs are built later; test-suite/bench runs them": (
         r"(.* && )?(\./)?bench-[a-z]+( .*)?", r"\./diskmodel .*", r"truncate -s 110G IMAGE && .*"),
+    "runs what is built; make check does the same": (
+        r"\./simulate --(seed|history) .*", r"\./unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py"),
+    "writes into the sources": ("tools/build/source-lists write",),
     "needs a Squid; test-suite/squid runs it": (
+        "python3 test-suite/squid/run.py --squid build/squid-7 --only same_second --keep",
         "squid", "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
         "curl http://localhost:3128/squid-internal-mgr/clusterfs"),
     "not ours": ("git clone ... clusterfs && cd clusterfs", "chown proxy /dev/disk/by-id/ata-YOUR_DISK", "blkdiscard", "wipefs -a"),
@@ -117,7 +124,7 @@ def in_a_fresh_checkout(test):
             if script.startswith("./bench") and len(words) > 1:
                 words[0] = f"{words[0]} {words.pop(1)}"
             elif script in ("./check", "./bootstrap.sh"):  # they take no options
-                assert len(words) == 1, command
+                assert not any(word.startswith("-") for word in words), command
                 continue
             options = [word.partition("=")[0] for word in words if word.startswith("--") and word != "--help"]
             text = usage(" ".join(words[:2]) if words[0] == "python3" else words[0])

@@ -24,6 +24,13 @@ say() {
     echo "== $*"
 }
 
+# helpIfAsked "$@": what stands at the head of the script, for --help and -h
+helpIfAsked() {
+    [ "${1:-}" = --help ] || [ "${1:-}" = -h ] || return 0
+    sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
+    exit
+}
+
 die() {
     echo "$(basename "$0"): $*" >&2
     exit 1
