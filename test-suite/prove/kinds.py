@@ -268,6 +268,32 @@ class Soak(Squid):
                 f"{part.figures['soak']:,} minutes: {part.figures['requests']:,} requests, {part.figures['MB'] / 1024:,.0f} GB")
 
 
+class Sanitized(Kind):
+    """All end-to-end cases with a Squid whose module AddressSanitizer and UBSan watch. One piece: nothing."""
+    name, share, seconds, exclusive, needs = "sanitized", 4, 900, "squid", ("diskmodel", "clusterfs", "squid-asan")
+
+    def take(self, part, seconds):
+        if part.next:
+            return None
+        part.next = 1
+        return "all"
+
+    def command(self, piece):
+        return ["python3", "test-suite/squid/run.py", "--squid", "build/squid-asan", "--jobs", "2"], {}
+
+    def read(self, piece, status, output):
+        verdict = CLOSING.search(output)
+        if not verdict or status != 0 or int(verdict[2]):
+            return self.ended_badly(piece, status, output)
+        return Result({"cases": int(verdict[1])})
+
+    def shown(self, piece):
+        return "all cases"
+
+    def described(self, part):
+        return "`run.py --squid build/squid-asan`", f"{part.figures['cases']:,} end-to-end cases, AddressSanitizer and UBSan silent"
+
+
 class Scale(Kind):
     """Many objects on a sparse image of a large disk. A piece is [TB, objects]."""
     name, share, seconds, exclusive, needs = "scale", 4, 180, "scale", ("clusterfs", "bench-scale")
@@ -294,4 +320,4 @@ class Scale(Kind):
         return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
 
 
-ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale)
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Sanitized)

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <malloc.h>
 #include <string>
 
 namespace {
@@ -153,6 +154,9 @@ playWorlds(const Arguments &a)
 int
 main(int argc, char **argv)
 {
+    // devices in memory come and go: what one leaves serves the next, without a page fault for each page
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
     const auto a = parse(argc, argv);
     if (!a.valid) {
         std::cerr << "usage: simulate [--seed N] [--worlds N] [--cycles N] [--verbose]\n"
