@@ -6,6 +6,7 @@ that the file `exceptions` names with a reason. Fails where less is reached than
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import pathlib
 import shutil
@@ -40,10 +41,12 @@ def step(tree, *command):
 
 def run_tests(tree, args):
     step(tree, "make", "-s", f"-j{args.jobs}", "CXXFLAGS=-O0 -g --coverage -Wno-error", "LDFLAGS=--coverage", *PROGRAMS)
-    step(tree, "./unit-tests", "--gtest_brief=1")
-    step(tree, "./simulate", "--worlds", str(args.worlds))
-    step(tree, "./simulate", "--exhaustive", str(args.exhaustive))
-    step(tree, "python3", "test-suite/tools/run.py", "--tool", str(tree / "clusterfs"), "--fill", str(tree / "clusterfs-fill"))
+    commands = (("./unit-tests", "--gtest_brief=1"), ("./simulate", "--worlds", str(args.worlds)),
+                ("./simulate", "--exhaustive", str(args.exhaustive)),
+                ("python3", "test-suite/tools/run.py", "--tool", str(tree / "clusterfs"), "--fill", str(tree / "clusterfs-fill")))
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:  # their counts are added up in files that they lock
+        for done in [pool.submit(step, tree, *command) for command in commands]:
+            done.result()
 
 
 def report(tree):
