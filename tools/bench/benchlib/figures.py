@@ -116,15 +116,20 @@ def merged_histogram(result, kind, group):
     return [(upper * 1000, count) for upper, count in sorted(total.items())]
 
 
-def timeline(result):
-    """[(seconds since the first visit, hit ratio of that time)] over filling, ageing and the closed loops."""
-    out, begin = [], 0.0
+def timeline(result, points=40, least=20):
+    """[(seconds since the first visit, hit ratio around that time)] over filling, ageing and the closed loops, at most so
+    many points, each of at least so many requests: of single seconds, the ratio jumps."""
+    seconds, end = [], 0.0
     for phase in result.get("phases", []):
         if phase["name"].startswith(("fill", "age", "warm", "closed")):
-            for point in phase["client"].get("timeline", []):
-                if point["requests"] >= 20:
-                    out.append((begin + point["t"], point["hits"] / point["requests"]))
-            begin += phase["seconds"]
+            seconds += [(end + point["t"], point["hits"], point["requests"]) for point in phase["client"].get("timeline", [])]
+            end += phase["seconds"]
+    out, begin, hits, requests = [], 0.0, 0, 0
+    for second, more_hits, more_requests in seconds:
+        hits, requests = hits + more_hits, requests + more_requests
+        if requests >= least and second + 1 - begin >= end / points:
+            out.append(((begin + second + 1) / 2, hits / requests))
+            begin, hits, requests = second + 1, 0, 0
     return out
 
 

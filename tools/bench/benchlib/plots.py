@@ -2,10 +2,10 @@
 """Plots as SVG text."""
 
 import io
-import math
 
 import matplotlib
 import matplotlib.patches
+import matplotlib.ticker
 matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "clusterfs", "font.size": 9, "axes.grid": True,
                             "grid.alpha": 0.3, "axes.axisbelow": True, "axes.spines.top": False,
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt  # noqa: E402  pylint: disable=wrong-import-posi
 
 from . import figures  # noqa: E402  pylint: disable=wrong-import-position
 from .stores import DISKLESS  # noqa: E402  pylint: disable=wrong-import-position
-from .tables import title  # noqa: E402  pylint: disable=wrong-import-position
+from .tables import number, title  # noqa: E402  pylint: disable=wrong-import-position
 
 COLOURS = {"clusterfs": "#c0392b", "ufs": "#2471a3", "aufs": "#5dade2", "diskd": "#17a589", "rock": "#7d3c98",
            "rock-n": "#bb8fce", "null": "#909497", "memory": "#424949", "ats": "#ca6f1e", "varnish": "#f1c40f",
@@ -37,17 +37,25 @@ def svg(figure):
     return text[text.index("<svg"):]
 
 
-def _bars(axes, results, value, what, form="{:.3g}"):
+def _plain(axis):
+    """A logarithmic axis with figures instead of powers of ten."""
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if axis.axis_name == "y" else (1,), numticks=12))
+    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+
+
+def _bars(axes, results, value, what):
     """One bar for each store, with whiskers over its rounds."""
     pairs = [(result, found) for result in results if (found := value(result))]
     for place, (result, found) in enumerate(pairs):
         axes.barh(place, found.median, color=colour(result), height=0.7,
                   xerr=[[found.median - found.low], [found.high - found.median]], ecolor="#333333", capsize=2)
-        axes.text(found.high, place, "  " + form.format(found.median), va="center", fontsize=8)
+        axes.text(found.high, place, f"  {number(found.median)}", va="center", fontsize=8)
     axes.set_yticks(range(len(pairs)), [title(result) for result, _ in pairs])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.margins(x=0.18)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda tick, _: f"{tick:,g}"))
     axes.set_title(what)
     return pairs
 
@@ -57,12 +65,15 @@ def _throughput(axes, results):
     pairs = _bars(axes, disks, lambda r: figures.over(r, "closed", figures.client("visitsPerSecond")),
                   "visits/s, closed loop")
     limit = next((result["limit"]["visitsPerSecond"] for result in results if result.get("limit")), None)
-    if limit and limit < FAR * max(found.median for _, found in pairs):
-        axes.axvline(limit, color="black", linestyle="--", linewidth=1)
-        axes.annotate("limit of the disk", (limit, 1), xycoords=("data", "axes fraction"), ha="right", va="top",
-                      rotation=90, fontsize=7)
-    elif limit:
-        axes.annotate(f"limit of the disk: {limit:.3g}", (1, 0.01), xycoords="axes fraction", ha="right", fontsize=8)
+    if limit:
+        near = limit < FAR * max(found.median for _, found in pairs)
+        if near:
+            axes.axvline(limit, color="black", linestyle="--", linewidth=1)
+        axes.set_title(f"visits/s, closed loop ({'dashed: ' if near else ''}limit of the disk, {number(limit)})")
+
+
+def _few(value):
+    return number(value) if value == 0 or value >= 0.01 else "<0.01"
 
 
 def _requests(axes, results):
@@ -73,11 +84,11 @@ def _requests(axes, results):
     for place, (result, reads, writes) in enumerate(pairs):
         axes.barh(place, reads.median, color=colour(result), height=0.7)
         axes.barh(place, writes.median, left=reads.median, color=colour(result), height=0.7, alpha=0.4, hatch="//")
-        axes.text(reads.median + writes.median, place, f"  {reads.median:.3g} + {writes.median:.3g}", va="center", fontsize=8)
+        axes.text(reads.median + writes.median, place, f"  {_few(reads.median)} + {_few(writes.median)}", va="center", fontsize=8)
     axes.set_yticks(range(len(pairs)), [title(pair[0]) for pair in pairs])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
-    axes.margins(x=0.25)
+    axes.set_xlim(0, 1.35 * max([reads.median + writes.median for _, reads, writes in pairs], default=1))
     axes.set_title("disk requests a visit: reads + writes (hatched)")
 
 
@@ -95,6 +106,7 @@ def _latencies(axes, results):
             axes.plot(xs, ys, color=colour(result), label=title(result), linewidth=1.4)
     axes.set(xscale="log", yscale="log", ylim=(5e-4, 1.2), xlabel="ms")
     axes.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["all", "50 %", "10 %", "1 %", "0.1 %"])
+    _plain(axes.xaxis)
     axes.set_title("share of hits that take longer, open loop")
 
 
@@ -103,46 +115,37 @@ def _hit_ratio(axes, results):
         points = figures.timeline(result)
         if points:
             axes.plot([t for t, _ in points], [100 * ratio for _, ratio in points], color=colour(result), linewidth=1)
-    axes.set(xlabel="s since the cache was empty (fill or ageing, warm-up, closed loops)", ylim=(0, 102))
+    axes.set(xlabel="s of fill or ageing, warm-up, closed loops", ylim=(0, 102))
     axes.set_title("hit ratio over time, % of requests")
 
 
-def _offered(axes, results):
-    """The axis of loads: their own figures instead of powers of ten."""
+def _against_load(axes, results, value, what, **look):
+    """The medians of value(phase) over the loads that were offered; bars where there was one load only."""
     rates = sorted({rate for result in results for rate, _ in figures.ladder(result)})
-    axes.set(xscale="log", xlabel="offered visits/s")
+    if len(rates) < 2:
+        at = f" at {rates[0]:g} visits/s" if rates else ""
+        _bars(axes, results, lambda result: figures.over(result, "open", value), f"{what}{at}, ms")
+        return
+    for result in results:
+        points = [(rate, found.median) for rate, phases in figures.ladder(result)
+                  if (found := figures.Spread.of([value(phase) for phase in phases]))]
+        if points:
+            axes.plot(*zip(*points), color=colour(result), marker="o", markersize=3, linewidth=1.2)
+    axes.set(xscale="log", xlabel="offered visits/s", ylabel="ms", **look)
     axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
     axes.set_xticks([], minor=True)
+    if look.get("yscale") == "log":
+        _plain(axes.yaxis)
+    axes.set_title(f"{what} against load")
 
 
 def _ladder(axes, results):
-    for result in results:
-        points = []
-        for rate, phases in figures.ladder(result):
-            found = figures.Spread.of([figures.latency("hit", "p99")(phase) for phase in phases])
-            if found:
-                points.append((rate, found.median))
-        if points:
-            axes.plot(*zip(*points), color=colour(result), marker="o", markersize=3, linewidth=1.2)
-    axes.set(yscale="log", ylabel="ms")
-    _offered(axes, results)
-    axes.set_title("p99 of hits against load")
+    _against_load(axes, results, figures.latency("hit", "p99"), "p99 of hits", yscale="log")
 
 
 def _cpu_against_load(axes, results):
-    for result in results:
-        if result["store"] in DISKLESS:
-            continue
-        points = []
-        for rate, phases in figures.ladder(result):
-            found = figures.Spread.of([figures.cpu_per_request(phase) for phase in phases])
-            if found and not math.isnan(found.median):
-                points.append((rate, found.median))
-        if points:
-            axes.plot(*zip(*points), color=colour(result), marker="o", markersize=3, linewidth=1.2)
-    axes.set(ylim=(0, None), ylabel="ms")
-    _offered(axes, results)
-    axes.set_title("processor time a request against load")
+    disks = [result for result in results if result["store"] not in DISKLESS]
+    _against_load(axes, disks, figures.cpu_per_request, "processor time a request", ylim=(0, None))
 
 
 def load_part(results):
@@ -161,13 +164,13 @@ def load_part(results):
 def hits_part(results):
     """Rates and processor time."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 0.4 * len(results) + 1.2), layout="constrained")
-    _bars(left, results, lambda r: figures.over(r, "closed", figures.client("requestsPerSecond")), "requests/s", "{:,.0f}")
+    _bars(left, results, lambda r: figures.over(r, "closed", figures.client("requestsPerSecond")), "requests/s")
     _bars(right, results, lambda r: figures.over(r, "closed", figures.cpu_per_request), "processor ms a request")
     return svg(figure)
 
 
 def restart_part(results):
-    """First hit and whole index, on a logarithmic axis."""
+    """First hit and whole index."""
     figure, all_axes = plt.subplots(1, 2, figsize=(12, 0.4 * len(results) + 1.4), layout="constrained", sharey=True)
     for axes, how, what in ((all_axes[0], "clean", "after a clean stop"), (all_axes[1], "killed", "after kill -9")):
         for place, result in enumerate(results):
@@ -176,9 +179,9 @@ def restart_part(results):
                 axes.barh(place + offset, found.median, height=0.38, color=colour(result), alpha=alpha)
                 axes.text(found.median, place + offset, f"  {found.median:.2f}", va="center", fontsize=8)
         axes.set_yticks(range(len(results)), [title(result) for result in results])
-        axes.set(xscale="log", xlabel="s")
+        axes.set_xlabel("s")
         axes.set_title(f"{what}: first hit, whole index (pale)")
-        axes.margins(x=0.2)
+        axes.margins(x=0.15)
         axes.grid(axis="y", visible=False)
     all_axes[0].invert_yaxis()
     return svg(figure)
