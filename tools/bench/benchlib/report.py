@@ -4,7 +4,7 @@
 import html
 import itertools
 
-from . import plans, plots, tables
+from . import plans, tables
 from .plans import MB
 from .tables import Table, number, title
 
@@ -16,11 +16,22 @@ pre{padding:.6rem;overflow-x:auto}svg{max-width:100%;height:auto}.note{color:#55
 
 
 class Section:
-    """A part's results: text, tables, plots, settings."""
+    """A part's results: text, tables, settings, and the name of the function of plots.py that draws them, if any."""
 
-    def __init__(self, heading, command):
-        self.heading, self.command = heading, command
-        self.text, self.blocks, self.plots, self.settings = [], [], [], {}
+    def __init__(self, heading, command, results):
+        self.heading, self.command, self.results = heading, command, results
+        self.text, self.blocks, self.plot, self.settings = [_origin(results)], [], None, {}
+
+
+def _origin(results):
+    """When and with which sources a part was measured."""
+    stores = {}
+    for result in results:
+        known = f"{result['started'][:10]}, clusterfs {result['versions'].get('clusterfs', 'unknown')}"
+        stores.setdefault(known, []).append(title(result))
+    if len(stores) == 1:
+        return f"Measured on {next(iter(stores))}."
+    return "Measured on " + "; ".join(f"{known}: {', '.join(names)}" for known, names in stores.items()) + "."
 
 
 def _conditions(result):
@@ -63,13 +74,13 @@ def _load_section(section, results):
     section.text += _conditions(results[0]) + _limit_text(results)
     section.blocks += [tables.throughput(results), tables.response_times(results, "hit"),
                        tables.response_times(results, "miss"), tables.disk(results), tables.cost(results)]
-    section.plots.append(plots.load_part(results))
+    section.plot = "load_part"
 
 
 def _hits_section(section, results):
     section.text += _conditions(results[0])
     section.blocks += [tables.hits(results), tables.cost(results)]
-    section.plots.append(plots.hits_part(results))
+    section.plot = "hits_part"
 
 
 def _restart_section(section, results):
@@ -77,7 +88,7 @@ def _restart_section(section, results):
     section.text.append(f"{results[0]['parameters']['rounds']} rounds. Killed while 8 users were visiting. Cold page cache, "
                         f"{results[0]['parameters']['model']} model. First hit: the first of 24 objects, asked for in turn.")
     section.blocks.append(tables.restarts(results))
-    section.plots.append(plots.restart_part(results))
+    section.plot = "restart_part"
 
 
 def _generic_section(section, results):
@@ -96,7 +107,7 @@ def sections(results):
     for name, group in itertools.groupby(results, key=lambda result: result["part"]):
         group = list(group)
         part = group[0]["parameters"]
-        section = Section(part["title"], f"./bench {group[0]['scale']} {name}")
+        section = Section(f"{name}: {part['title']}", f"./bench {group[0]['scale']} {name}", group)
         BUILDERS.get(part["kind"], _generic_section)(section, group)
         section.settings = {title(result): result["settings"] for result in group if result.get("settings")}
         out.append(section)
@@ -104,41 +115,55 @@ def sections(results):
 
 
 def _head(results):
-    first = results[0]
-    machine, versions = first["machine"], {}
-    for result in results:
-        versions.update(result["versions"])
     loads = [result["machine"]["load"] for result in results]
-    return [f"{machine['cpu']}, {machine['cores']} cores, {machine['memoryMb']:,} MB, {machine['system']}, kernel "
-            f"{machine['kernel']}. Load average when the runs ended: {min(loads):.1f} to {max(loads):.1f}.",
-            "Versions: " + ", ".join(f"{name} {version}" for name, version in sorted(versions.items())) + ".",
+    machines = {f"{m['cpu']}, {m['cores']} cores, {m['memoryMb']:,} MB, {m['system']}, kernel {m['kernel']}": None
+                for m in (result["machine"] for result in results)}
+    versions = {}
+    for result in results:
+        for name, version in result["versions"].items():
+            versions.setdefault(name, {})[version] = None
+    return [f"{'; '.join(machines)}. Load average when the runs ended: {min(loads):.1f} to {max(loads):.1f}.",
+            "Versions: " + "; ".join(f"{name} {', '.join(found)}" for name, found in sorted(versions.items())) + ".",
             f"Measured from {min(r['started'] for r in results)} on, {sum(r['seconds'] for r in results) / 60:.0f} minutes "
-            f"in all, seed {first['seed']}.",
+            f"in all, seed {results[0]['seed']}.",
             "Client, origin, proxy and disk model share the machine. Settings are those that each store's documentation "
             "advises, listed with each part; cache_mem is 8 MB and keeps no objects but for the row \"all in cache_mem\", "
             "so that all caching in memory is the store's (clusterfs: staging and read-cache; the others: the page cache), "
             "within the same memory limit."]
 
 
-def _markdown(results, parts):
-    lines = ["# Benchmark report", ""] + [line + "\n" for line in _head(results)]
-    for section in parts:
+def _settings(settings):
+    """As a list: first what is the same for all stores. The parts that are one run have lines with names of their own."""
+    common = [line for line in next(iter(settings.values())) if all(line in lines for lines in settings.values())]
+    if list(settings) == [""]:
+        return [f"- `{line}`" for line in settings[""]]
+    rest = {store: [line for line in lines if len(settings) == 1 or line not in common] for store, lines in settings.items()}
+    named = {"all": common, **rest} if len(settings) > 1 and common else rest
+    return [f"- {store}: " + "; ".join(f"`{line}`" for line in lines) for store, lines in named.items() if lines]
+
+
+def markdown(results):
+    """report.md of what Results.all() gives."""
+    lines = ["# Benchmark report", "", "`./bench report` made this page from the raw results in the folder runs beside it.\n"]
+    lines += [line + "\n" for line in _head(results)]
+    for section in sections(results):
         lines += [f"## {section.heading}", "", f"    {section.command}", ""] + [line + "\n" for line in section.text]
         lines += [block.markdown() for block in section.blocks if block.rows]
         if section.settings:
-            lines += ["Settings:", ""]
-            lines += [f"- {store}: " + "; ".join(f"`{line}`" for line in chosen) for store, chosen in section.settings.items()]
-            lines.append("")
+            lines += ["Settings:", "", *_settings(section.settings), ""]
     return "\n".join(lines)
 
 
-def _html(results, parts):
+def _html(results):
+    """report.html, with plots."""
+    from . import plots  # pylint: disable=import-outside-toplevel -- it needs matplotlib, the text does not
     out = ["<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>clusterfs: benchmark report</title>"
            f"<style>{STYLE}</style></head><body><h1>Benchmark report</h1>"]
     out += [f"<p>{html.escape(line)}</p>" for line in _head(results)]
-    for section in parts:
+    for section in sections(results):
         out += [f"<h2>{html.escape(section.heading)}</h2>", f"<p><code>{html.escape(section.command)}</code></p>"]
-        out += [f"<p>{html.escape(line)}</p>" for line in section.text] + section.plots
+        out += [f"<p>{html.escape(line)}</p>" for line in section.text]
+        out += [getattr(plots, section.plot)(section.results)] if section.plot else []
         out += [block.html() for block in section.blocks if block.rows]
         if section.settings:
             chosen = "\n\n".join(f"{store}\n    " + "\n    ".join(lines) for store, lines in section.settings.items())
@@ -149,8 +174,7 @@ def _html(results, parts):
 def write(results):
     """Writes both files of a Results. Returns their paths."""
     found = results.all()
-    parts = sections(found)
-    files = {results.path / "report.md": _markdown(found, parts), results.path / "report.html": _html(found, parts)}
+    files = {results.path / "report.md": markdown(found), results.path / "report.html": _html(found)}
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
     return list(files)
