@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
-from benchlib import machine, plans, processes, progress  # noqa: E402
+from benchlib import machine, plans, processes, progress, results, scale  # noqa: E402
 from benchlib.errors import BenchError  # noqa: E402
 from benchlib.results import Results  # noqa: E402
 
@@ -21,6 +21,7 @@ EPILOG = """examples:
   ./bench full pages-hdd-aged --stores clusterfs,aufs --with varnish,nginx
   ./bench report build/bench/full        writes report.md and report.html there
   ./bench compare build/bench/before build/bench/full
+  ./bench keep build/bench/full docs/results/full
 A set that was interrupted goes on where it was when the same command is given again.
 Run as root: the disks are modelled by a FUSE daemon below loop devices, memory is limited by a cgroup."""
 
@@ -32,11 +33,16 @@ def arguments():
     for name, what in (("quick", "a small set, under 10 minutes"), ("full", "the whole set, under 3 hours"),
                        ("tiny", "seconds for each run, to see that all of it works; its figures mean nothing")):
         _set_options(commands.add_parser(name, help=what, description=what))
-    report = commands.add_parser("report", help="writes report.md and report.html of a folder of results")
-    report.add_argument("dir", type=pathlib.Path, metavar="DIR")
+    what = "writes report.md and report.html into folders of results, of ./bench or of bench-scale (report.md alone)"
+    report = commands.add_parser("report", help=what, description=what)
+    report.add_argument("dirs", type=pathlib.Path, metavar="DIR", nargs="+")
     compare = commands.add_parser("compare", help="compares two folders of results")
     compare.add_argument("a", type=pathlib.Path, metavar="A")
     compare.add_argument("b", type=pathlib.Path, metavar="B")
+    what = "copies the raw results of DIR, of ./bench or of bench-scale, into FOLDER, as text that version control can compare"
+    keep = commands.add_parser("keep", help=what, description=what + ". What else is in FOLDER stays.")
+    keep.add_argument("dir", type=pathlib.Path, metavar="DIR")
+    keep.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
     commands.add_parser("list", help="the parts of each set, and the stores")
     return parser.parse_args()
 
@@ -96,31 +102,42 @@ def run_set(args):
                   origin_port=args.origin_port, trace=args.trace and args.trace.absolute(),
                   polygraph=args.polygraph and args.polygraph.absolute(), seed=args.seed, check_bodies=not args.no_check)
     machine.check(setup, args.do, parts)
-    results = Results(args.out or TREE / "build" / "bench" / args.do)
+    folder = Results(args.out or TREE / "build" / "bench" / args.do)
     processes.end_on_signals()
     try:
-        failed = Session(setup, args.do, parts, results).run(args.again)
+        failed = Session(setup, args.do, parts, folder).run(args.again)
     except processes.Interrupted as interrupted:
-        print(f"\nended by {interrupted}; what is done is kept in {results.path}, the same command goes on from there",
+        print(f"\nended by {interrupted}; what is done is kept in {folder.path}, the same command goes on from there",
               file=sys.stderr)
         return 130
     if failed:
         print(f"{failed} runs failed; the same command tries them again", file=sys.stderr)
-    if any(results.runs.glob("*.json")):
-        write_report(results)
+    if any(folder.runs.glob("*.json")):
+        write_report(folder.path)
     return 1 if failed else 0
 
 
-def write_report(results):
-    from benchlib.report import write
-    for path in write(results):
+def write_report(folder):
+    from benchlib import report
+    if scale.is_folder(folder):
+        (folder / "report.md").write_text(scale.markdown(folder), encoding="utf-8")
+        print(folder / "report.md")
+        return
+    for path in report.write(Results(folder)):
         print(path)
 
 
 def compare(args):
     from benchlib.compare import compared
     print(compared(Results(args.a), Results(args.b)), end="")
-    return 0
+
+
+def keep(args):
+    if scale.is_folder(args.dir):
+        count = scale.keep(args.dir, args.folder)
+    else:
+        count = results.keep(Results(args.dir), Results(args.folder))
+    print(f"{count} results are kept in {args.folder}; ./bench report {args.folder} writes the page of them")
 
 
 def show_list():
@@ -133,20 +150,23 @@ def show_list():
             print(f"  {part.name:16} {progress.text(plans.estimate(part)):>7}  {part.title}"
                   + (f" [{stores}]" if stores else ""))
     print("stores: " + ", ".join(plans.SQUID_STORES + plans.BOUNDS) + "; with --with: " + ", ".join(plans.OTHER_PROXIES))
-    return 0
 
 
 def main():
     args = arguments()
     try:
+        if args.do in plans.SCALES:
+            return run_set(args)
         if args.do == "list":
-            return show_list()
-        if args.do == "report":
-            write_report(Results(args.dir))
-            return 0
-        if args.do == "compare":
-            return compare(args)
-        return run_set(args)
+            show_list()
+        elif args.do == "report":
+            for folder in args.dirs:
+                write_report(folder)
+        elif args.do == "compare":
+            compare(args)
+        else:
+            keep(args)
+        return 0
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2

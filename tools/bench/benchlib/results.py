@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A folder of results: one JSON file for each run, so that a set that was interrupted goes on where it was."""
+"""A folder of results: one file for each run, so that a set that was interrupted goes on where it was. They are JSON, in
+lines that version control can compare (rawtext.py)."""
 
 import json
 import os
 import pathlib
+import shutil
 
-from . import plans
+from . import plans, rawtext
 from .errors import BenchError
 
-FORMAT = 1
+#: 1 had long lists as they are
+FORMAT = 2
+#: what every result has
+NEEDED = ("part", "store", "parameters", "machine", "versions", "started", "seconds", "seed")
+#: how JSON shows that it is not a result
+DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 class Results:
@@ -22,7 +29,7 @@ class Results:
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BenchError(f"{self.runs}: {error.strerror}; --out gives another folder") from None
+            raise BenchError(f"{self.runs}: {error.strerror}; give another folder") from None
         return self
 
     def file(self, part, store):
@@ -30,10 +37,7 @@ class Results:
 
     def save(self, part, store, result):
         """Keeps the result of a run, under "part" and "store"."""
-        path = self.file(part, store)
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps({"format": FORMAT, "part": part, "store": store, **result}, indent=1))
-        os.replace(fresh, path)
+        write_whole(self.file(part, store), rawtext.packed({"format": FORMAT, "part": part, "store": store, **result}))
 
     def has(self, part, store, mark):
         """Whether this run is done, with the same settings and programs."""
@@ -56,6 +60,32 @@ class Results:
         return sorted(found, key=lambda result: (_place(result), result["part"], result.get("order", [0, 0])))
 
 
+def keep(source, target):
+    """Writes all results of a Results into another one, whose other results stay. Returns how many there were."""
+    found = source.all()
+    target.create()
+    for result in found:
+        del result["format"]
+        try:
+            target.save(result["part"], result["store"], result)
+        except DAMAGED as error:
+            raise _unreadable(source.file(result["part"], result["store"]), error) from None
+    limits = source.path / "limits.json"
+    if limits.exists() and source.path.resolve() != target.path.resolve():
+        shutil.copyfile(limits, target.path / "limits.json")
+    return len(found)
+
+
+def write_whole(path, value):
+    """JSON as text, into a file that appears whole or not at all."""
+    fresh = path.with_suffix(".new")
+    try:
+        fresh.write_text(rawtext.text(value) + "\n", encoding="utf-8")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise BenchError(f"{path}: {error.strerror}; give a folder that can be written") from None
+
+
 def _place(result):
     """The position of a result's part in its set."""
     names = [part.name for part in plans.SCALES.get(result.get("scale"), list)()]
@@ -64,9 +94,21 @@ def _place(result):
 
 def _read(path):
     try:
-        result = json.loads(path.read_text())
+        result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BenchError(f"{path}: {error}; remove it to measure it again") from None
-    if not isinstance(result, dict) or result.get("format") != FORMAT:
-        raise BenchError(f"{path} is not a result of format {FORMAT}")
-    return result
+    if not isinstance(result, dict) or result.get("format") not in (1, FORMAT):
+        raise BenchError(f"{path} is not a result of format 1 or {FORMAT}; remove it to measure it again")
+    missing = [name for name in NEEDED if name not in result]
+    if missing:
+        raise BenchError(f"{path} has no {', '.join(missing)}; remove it to measure it again")
+    if result["format"] == 1:
+        return result
+    try:
+        return rawtext.unpacked(result)
+    except DAMAGED as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path, error):
+    return BenchError(f"{path}: its phases cannot be read ({error!r}); remove it to measure it again")

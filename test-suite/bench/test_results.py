@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of the raw results of ./bench as text: what is written of them, what is read again, ./bench keep and report, and
+that the pages of docs/results are what their raw results give. They need neither root nor a Squid."""
+
+import copy
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "tools" / "bench"))
+from benchlib import figures, plans, rawtext, report, results, scale, tables  # noqa: E402  pylint: disable=wrong-import-position
+from benchlib.errors import BenchError  # noqa: E402  pylint: disable=wrong-import-position
+from benchlib.results import Results  # noqa: E402  pylint: disable=wrong-import-position
+
+KEPT = TREE / "docs" / "results"
+SETS = sorted(path.parent for path in KEPT.glob("**/runs"))
+
+
+def bench(*arguments):
+    """A finished ./bench, without the builds before it."""
+    return subprocess.run([sys.executable, TREE / "tools" / "bench" / "bench.py", *map(str, arguments)], capture_output=True,
+                          text=True, check=False, timeout=120)
+
+
+def refused(*arguments, words):
+    """It ends with an error that has these words, and no traceback."""
+    done = bench(*arguments)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done
+    assert all(str(word) in done.stderr for word in words), done.stderr
+
+
+def bounds(values):
+    """A histogram as bench-client gives it: the ends of buckets of 64 to a power of two, in nine digits."""
+    longest, counts = max(values), {}
+    for nanos in values:
+        width = 1 << max(0, nanos.bit_length() - 7)
+        top = min(nanos // width * width + width - 1, longest)
+        counts[top] = counts.get(top, 0) + 1
+    return [[float(f"{top / 1e9:.9g}"), count] for top, count in sorted(counts.items())]
+
+
+def summary(values):
+    ordered = sorted(value / 1e9 for value in values)
+    return {"count": len(ordered), "mean": sum(ordered) / len(ordered), "max": float(f"{ordered[-1]:.9g}"),
+            **{name: ordered[int(share * (len(ordered) - 1))] for name, share in
+               (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999))}}
+
+
+def phase(name, scale_of_time):
+    """A phase as measured() gives it."""
+    hit = [70000 + 13 * number * number * scale_of_time for number in range(900)]
+    miss = [20_000_000 + 977 * number for number in range(100)]
+    visit = [1_200_000_000 + 70_000_001 * number for number in range(40)]
+    client = {"command": ["/somewhere/bench-client", "--json", "/somewhere/build/bench-run-ab12/client1.json"], "users": 4,
+              "seconds": 2.0, "visits": 40, "requests": 1000, "hits": 900, "bytes": 10_000_000, "hitBytes": 9_000_000, "errors": 0,
+              "badBodies": 0, "visitsPerSecond": 20.0, "requestsPerSecond": 500.0, "rate": 3.0, "clientCpu": 0.1,
+              "hit": summary(hit), "miss": summary(miss), "all": summary(hit + miss), "visit": summary(visit),
+              "timeline": [{"t": 0, "requests": 600, "hits": 520, "bytes": 6, "hitBytes": 5},
+                           {"t": 1, "requests": 400, "hits": 380, "bytes": 4, "hitBytes": 3}],
+              "histogram": {"hit": bounds(hit), "miss": bounds(miss), "visit": bounds(visit)}}
+    disk = {"reads": 12, "readBytes": 120000, "writes": 0, "writeBytes": 0, "busySeconds": 0.1000000000001, "flushes": 0,
+            "queueDepthMean": -0.1, "lateMaxMicros": 3.0}
+    memory = {"used": 1 << 26, "process": 1 << 25, "shared": 0, "pageCache": 1 << 20, "peak": 1 << 26, "killed": 0}
+    return {"name": name, "seconds": 2.0123456789012, "client": client, "disk": disk, "cpuSeconds": 0.3, "memory": memory}
+
+
+def a_result(store):
+    """A result as a run gives it."""
+    part = next(part for part in plans.parts("tiny") if part.name == "pages-hdd-fresh")
+    return {"scale": "tiny", "parameters": part.settings(), "seed": 1, "command": ["/somewhere/bench.py", "tiny"],
+            "machine": {"cpu": "one", "cores": 2, "memoryMb": 4000, "kernel": "6", "system": "Debian", "load": 0.5},
+            "versions": {"clusterfs": "abc", "squid": "7"}, "mark": "m" + store, "started": "2026-01-01T00:00:00+00:00",
+            "seconds": 12.5, "order": [0, 0], "memoryLimit": 1 << 27, "limit": None, "times": {}, "cacheMb": 64, "memoryMb": 64,
+            "corpus": {"pages": 30, "objects": 900, "bytes": 9_000_000, "meanObjectsPerPage": 30.0, "meanPageBytes": 3e5},
+            "settings": [f"cache_dir {store} /somewhere/build/bench-run-ab12/{store}0/mount 64"],
+            "index": {"bytes": 36000, "objects": 900},
+            "phases": [phase("fill", 1), phase("closed 1/1", 2), phase("open 1/1", 3)]}
+
+
+def old_folder(path):
+    """Results as they were written before they were text."""
+    (path / "runs").mkdir(parents=True)
+    for store in ("clusterfs", "aufs"):
+        (path / "runs" / f"pages-hdd-fresh.{store}.json").write_text(
+            json.dumps({"format": 1, "part": "pages-hdd-fresh", "store": store, **a_result(store)}))
+    (path / "limits.json").write_text('{"hdd 64 4": {}}')
+    return Results(path)
+
+
+# text
+
+def test_text_is_json_in_short_lines_of_the_same_order():
+    value = {"b": [1, 2, 3] * 60, "a": {"long": "word " * 20, "zero": 0, "none": None, "nested": [{"x": 1.5}] * 40}, "e": [], "f": {}}
+    written = rawtext.text(value)
+    assert json.loads(written) == value and list(json.loads(written)) == ["b", "a", "e", "f"]
+    assert max(map(len, written.splitlines())) <= rawtext.WIDTH
+
+
+def test_one_changed_figure_changes_one_line():
+    value = rawtext.packed(a_result("aufs"))
+    other = copy.deepcopy(value)
+    other["phases"][1]["client"]["hits"] = 901
+    before, after = (rawtext.text(one).splitlines() for one in (value, other))
+    assert len(before) == len(after) and sum(one != two for one, two in zip(before, after)) == 1
+
+
+@pytest.mark.parametrize("values", ([0], [5], [63, 64, 127, 128, 129], [70655, 70655, 95231, 35_534_010], [1_090_519_039, 1_090_600_000],
+                                    list(range(1000, 9_000_000_000, 7_654_321))))
+def test_histograms_come_back_as_they_were(values):
+    pairs = bounds(values)
+    found = rawtext.histogram_of(rawtext.histogram_text(pairs, rawtext.FINE), pairs[-1][0])
+    assert [count for _, count in found] == [count for _, count in pairs]
+    assert all(one == pytest.approx(two, rel=1e-8) for (one, _), (two, _) in zip(found, pairs))
+
+
+def test_coarse_histograms_lose_no_count():
+    pairs = bounds(list(range(1000, 9_000_000_000, 7_654_321)))
+    lines = rawtext.histogram_text(pairs, rawtext.COARSE)
+    found = rawtext.histogram_of(lines, pairs[-1][0])
+    assert sum(count for _, count in found) == sum(count for _, count in pairs) and found[-1][0] == pairs[-1][0]
+    assert rawtext.histogram_text(found, rawtext.COARSE) == lines, "written once more, they are others"
+    for upper, _ in found[:-1]:
+        assert sum(count for bound, count in found if bound <= upper) == sum(count for bound, count in pairs if bound <= upper * (1 + 1e-8))
+
+
+# save and read
+
+def test_what_is_saved_is_what_the_report_reads(tmp_path):
+    folder, result = Results(tmp_path).create(), a_result("aufs")
+    folder.save("pages-hdd-fresh", "aufs", copy.deepcopy(result))
+    found, = folder.all()
+    assert found["part"] == "pages-hdd-fresh" and found["store"] == "aufs" and found["format"] == results.FORMAT
+    for name in ("machine", "versions", "seed", "parameters", "corpus", "memoryLimit", "index", "mark"):
+        assert found[name] == json.loads(json.dumps(result[name])), name
+    for one, two in zip(found["phases"], result["phases"]):
+        assert one["memory"] == two["memory"] and one["disk"] == {"reads": 12, "readBytes": 120000, "writes": 0, "writeBytes": 0,
+                                                                 "busySeconds": 0.1}
+        for name in ("visits", "requests", "hits", "bytes", "hitBytes", "hit", "miss", "visit", "visitsPerSecond"):
+            assert one["client"][name] == pytest.approx(two["client"][name], rel=1e-8), name
+        assert [(point["t"], point["hits"], point["requests"]) for point in one["client"]["timeline"]] == [(0, 520, 600), (1, 380, 400)]
+    assert "histogram" not in found["phases"][0]["client"], "of filling, with the disk in RAM"
+    assert len(figures.merged_histogram(found, "open", "hit")) == len(figures.merged_histogram(result, "open", "hit"))
+    text = folder.file("pages-hdd-fresh", "aufs").read_text()
+    assert "/somewhere" not in text and "cache_dir aufs aufs0/mount 64" in text
+
+
+def test_a_set_goes_on_from_a_kept_folder(tmp_path):
+    results.keep(old_folder(tmp_path / "old"), Results(tmp_path / "kept"))
+    kept = Results(tmp_path / "kept")
+    assert kept.has("pages-hdd-fresh", "aufs", "maufs") and not kept.has("pages-hdd-fresh", "aufs", "another")
+    assert not kept.has("pages-hdd-fresh", "rock", "mrock")
+    assert (tmp_path / "kept" / "limits.json").read_text() == '{"hdd 64 4": {}}'
+
+
+def test_keep_changes_no_figure(tmp_path):
+    old = old_folder(tmp_path / "old")
+    done = bench("keep", tmp_path / "old", tmp_path / "kept")
+    assert done.returncode == 0 and "2 results" in done.stdout, done
+    kept = Results(tmp_path / "kept")
+    gone = rawtext.TEMPORARY.sub("", report.markdown(old.all()))
+    assert report.markdown(kept.all()) == gone
+    compared = bench("compare", tmp_path / "old", tmp_path / "kept")
+    assert compared.returncode == 0 and "within the spread" in compared.stdout and "| worse |" not in compared.stdout, compared
+    texts = {path.name: path.read_text() for path in kept.runs.iterdir()}
+    assert bench("keep", tmp_path / "kept", tmp_path / "kept").returncode == 0
+    assert texts == {path.name: path.read_text() for path in kept.runs.iterdir()}, "kept once more, it is another text"
+
+
+def test_keep_leaves_other_parts_alone(tmp_path):
+    Results(tmp_path / "kept").create().save("random", "ufs", a_result("ufs"))
+    results.keep(old_folder(tmp_path / "old"), Results(tmp_path / "kept"))
+    assert [path.name for path in sorted((tmp_path / "kept" / "runs").iterdir())] == [
+        "pages-hdd-fresh.aufs.json", "pages-hdd-fresh.clusterfs.json", "random.ufs.json"]
+
+
+# what is wrong
+
+def test_keep_of_what_is_no_folder_of_results(tmp_path):
+    refused("keep", tmp_path / "nowhere", tmp_path / "kept", words=["nowhere", "not a folder of results"])
+    (tmp_path / "empty" / "runs").mkdir(parents=True)
+    refused("keep", tmp_path / "empty", tmp_path / "kept", words=["has no results"])
+    old_folder(tmp_path / "old")
+    (tmp_path / "file").write_text("")
+    refused("keep", tmp_path / "old", tmp_path / "file", words=[tmp_path / "file", "another folder"])
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("text, word", (
+    ("{", "Expecting"), ("[]", "not a result"), ('{"format": 9}', "format 1 or 2"), ('{"format": 1, "part": "p"}', "has no store"),
+    ("\udcff", "decode")))
+def test_keep_names_the_file_that_is_damaged(tmp_path, text, word):
+    old_folder(tmp_path / "old").file("pages-hdd-fresh", "aufs").write_bytes(text.encode("utf-8", "surrogateescape"))
+    refused("keep", tmp_path / "old", tmp_path / "kept", words=["pages-hdd-fresh.aufs.json", word])
+
+
+@pytest.mark.parametrize("damage", (
+    lambda result: result["phases"][0].pop("client"), lambda result: result["phases"][0]["client"].update(timeline=[{"t": 3}]),
+    lambda result: result["phases"][1]["client"].update(histogram={"hit": [1, 2]}), lambda result: result.update(phases=[7])))
+def test_phases_that_cannot_be_read(tmp_path, damage):
+    path = old_folder(tmp_path / "old").file("pages-hdd-fresh", "aufs")
+    result = json.loads(path.read_text())
+    damage(result)
+    path.write_text(json.dumps(result))
+    refused("keep", tmp_path / "old", tmp_path / "kept", words=["pages-hdd-fresh.aufs.json", "cannot be read"])
+
+
+def test_text_that_was_damaged(tmp_path):
+    folder = Results(tmp_path).create()
+    folder.save("pages-hdd-fresh", "aufs", a_result("aufs"))
+    path = folder.file("pages-hdd-fresh", "aufs")
+    path.write_text(re.sub(r'"timeline": "\d+/', '"timeline": "', path.read_text()))
+    with pytest.raises(BenchError, match="aufs.json: its phases cannot be read"):
+        folder.all()
+    assert not folder.has("pages-hdd-fresh", "aufs", "maufs"), "it has to be measured again"
+
+
+def test_what_bench_scale_did_not_write(tmp_path):
+    (tmp_path / "one.json").write_text('{"measured": [{"hat": 1}]}')
+    for verb in (("report", tmp_path), ("keep", tmp_path, tmp_path / "kept")):
+        refused(*verb, words=["one.json", "bench-scale"])
+
+
+# the pages of docs/results
+
+@pytest.mark.parametrize("folder", SETS, ids=lambda path: str(path.relative_to(KEPT)))
+def test_pages_are_what_raw_results_give(folder):
+    assert (folder / "report.md").read_text(encoding="utf-8") == report.markdown(Results(folder).all()), \
+        f"run ./bench report {folder.relative_to(TREE)}"
+
+
+def test_page_of_large_disks_is_what_raw_results_give():
+    assert (KEPT / "scale" / "report.md").read_text(encoding="utf-8") == scale.markdown(KEPT / "scale"), \
+        "run ./bench report docs/results/scale"
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("**/*.json")), ids=lambda path: str(path.relative_to(KEPT)))
+def test_raw_results_are_as_they_are_kept(path):
+    text = path.read_text(encoding="utf-8")
+    if path.name != "limits.json":
+        assert text == rawtext.text(json.loads(text)) + "\n", f"run ./bench keep on the folder of {path.relative_to(TREE)}"
+    assert not rawtext.TEMPORARY.search(text)
+
+
+def test_report_draws_what_is_kept(tmp_path):
+    pytest.importorskip("matplotlib")
+    results.keep(Results(KEPT / "pages"), Results(tmp_path))
+    done = bench("report", tmp_path)
+    assert done.returncode == 0, done
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("<svg") == 3 and (tmp_path / "report.md").read_text() == (KEPT / "pages" / "report.md").read_text()
