@@ -64,7 +64,7 @@ main(int argc, char **argv)
     options.whole("terabytes", terabytes, 0, 1024, "of the disk; 0: first 1, then 8, then 64");
     options.whole("objects", plan.objects, 1, 1000000000, "on the disk");
     options.flag("quick", quick, true, "a hundred thousand objects: everything is run, nothing can be concluded");
-    options.text("out", out, "FILE", "where all figures go, as JSON");
+    options.text("out", out, "FILE", "where all figures go, as JSON: ./bench report FOLDER makes tables of such files");
     options.section("Instead:");
     options.text("load", path, "IMAGE", "store so many objects in this formatted cache, and die without closing");
     options.whole("bytes", bytes, 0, uint64_t(1) << 30, "of each of them");
