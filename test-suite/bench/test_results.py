@@ -13,7 +13,7 @@ import pytest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "tools" / "bench"))
-from benchlib import figures, plans, rawtext, report, results, scale, tables  # noqa: E402  pylint: disable=wrong-import-position
+from benchlib import figures, plans, rawtext, report, results, scale  # noqa: E402  pylint: disable=wrong-import-position
 from benchlib.errors import BenchError  # noqa: E402  pylint: disable=wrong-import-position
 from benchlib.results import Results  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -253,3 +253,33 @@ def test_report_draws_what_is_kept(tmp_path):
     assert done.returncode == 0, done
     page = (tmp_path / "report.html").read_text()
     assert page.count("<svg") == 3 and (tmp_path / "report.md").read_text() == (KEPT / "pages" / "report.md").read_text()
+
+
+# docs/benchmarks.md
+
+def cells_with_part(page):
+    """[(part, store, cell)] of the tables of a page that have a column part: cells that give results, of parts that are kept."""
+    for table in re.findall(r"^\|.*\| part \|\n\|[-:| ]+\|\n(?:\|.*\|\n)+", page, re.M):
+        heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+        for row in (dict(zip(heads, cells)) for cells in rows):
+            for head in ("clusterfs", "ufs", "aufs", "rock", "best other"):
+                if row["part"] and row.get(head) and "†" not in row[head]:
+                    yield row["part"], row[head].split()[0] if head == "best other" else head, row[head]
+
+
+def numbers(text):
+    return [found.replace(",", "") for found in re.findall(r"(?<![\w^])\d(?:[\d,]*\d)?(?:\.\d+)?", text)]
+
+
+def test_figures_of_the_page_are_those_of_the_raw_results():
+    """Each is among those of this store and part in the generated page, which may have more digits."""
+    generated = report.markdown(Results(KEPT / "full").all())
+    sections = dict(re.findall(r"^## ([a-z-]+): (.*?)(?=^## |\Z)", generated, re.M | re.S))
+    cells = list(cells_with_part((TREE / "docs" / "benchmarks.md").read_text(encoding="utf-8")))
+    assert len(cells) > 60 and {part for part, *_ in cells} == set(sections)
+    for part, store, cell in cells:
+        rows = "\n".join(re.findall(rf"^\| {store}.*", sections[part], re.M)) if part != "papers" else sections[part]
+        known = [float(number) for number in numbers(rows)]
+        for number in numbers(cell):
+            half = 0.5001 * 10 ** -len(number.partition(".")[2])
+            assert any(abs(float(number) - one) <= half for one in known), f"{part}, {store}: no {number} in the generated page"

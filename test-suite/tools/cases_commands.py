@@ -16,7 +16,7 @@ PROGRAMS = re.compile(
     r"(\./|tools/|python3 |make |clusterfs (format|inspect|check|dump|map|purge|help)\b|bench-|squid( |$)|squidclient |"
     r"curl |git |truncate |chown |blkdiscard|wipefs )")
 
-IN_THE_CHECKOUT = ("./bench list", "./prove --show", "tools/build/build-squid --help")
+IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/results/pages", "./prove --show", "tools/build/build-squid --help")
 ON_AN_IMAGE = (
     "clusterfs format --size=MB --owner=proxy PATH", "clusterfs format --owner=proxy PATH",
     "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs inspect cache.img --cluster=0")
@@ -32,14 +32,16 @@ NOT_RUN = {
     "installs": ("make install", "./quickstart", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "python3 test-suite/squid/run.py --squid build/squid-7 --long"),
     "a measurement": (
-        "./bench quick", "./bench full", "./bench full --out OUT", "./bench full papers", "./bench full polygraph --polygraph DIR",
+        "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full papers", "./bench full polygraph --polygraph DIR",
         "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
-        "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs", "./bench report DIR", "./bench compare A B",
+        "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs",
         "python3 test-suite/bench/diskmodel.py"),
     "the benchmarks' programs are built later; test-suite/bench runs them": (
         r"(.* && )?(\./)?bench-[a-z]+( .*)?", r"\./diskmodel .*", r"truncate -s 110G IMAGE && .*"),
     "runs what is built; make check does the same": (
         r"\./simulate --(seed|history) .*", r"\./unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py"),
+    "raw results; test-suite/bench/test_results.py does it": (
+        r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "writes into the sources": ("tools/build/source-lists write",),
     "needs a Squid; test-suite/squid runs it": (
         "python3 test-suite/squid/run.py --squid build/squid-7 --only same_second --keep",

@@ -24,10 +24,24 @@ RESTART = (("first hit after a clean stop, s", _start("clean", "firstHit"), Fals
            ("whole index after kill -9, s", _start("killed", "whole"), False))
 
 
+#: parameters that change no figure of a store
+OTHERS = ("stores", "estimate", "title")
+
+
+def _same(a, b):
+    """Whether two results were measured in the same way."""
+    return all(a["parameters"].get(name) == b["parameters"].get(name)
+               for name in a["parameters"].keys() | b["parameters"].keys() if name not in OTHERS)
+
+
 def _verdict(a, b, more):
     if not a.apart(b):
         return "within the spread"
     return "better" if (b.median > a.median) == more else "worse"
+
+
+def _name(key):
+    return ".".join(filter(None, key))
 
 
 def _rows(a, b):
@@ -46,14 +60,14 @@ def compared(first, second):
     common = [key for key in before if key in after and before[key]["parameters"]["kind"] in ("load", "hits", "restart")]
     rows, different = [], []
     for key in common:
-        if before[key]["parameters"] != after[key]["parameters"]:
-            different.append(".".join(key))
+        if not _same(before[key], after[key]):
+            different.append(_name(key))
         rows += _rows(before[key], after[key])
     notes = [f"A is {first.path}, B is {second.path}. Medians (least to most); 'better' and 'worse' only where the "
              "rounds of A and B have no value in common."]
     if different:
         notes.append(f"Measured with other parameters, so not comparable: {', '.join(different)}.")
-    alone = [".".join(key) for key in list(before) + list(after) if (key in before) != (key in after)]
+    alone = [_name(key) for key in list(before) + list(after) if (key in before) != (key in after)]
     if alone:
         notes.append(f"Only in one of them: {', '.join(sorted(alone))}.")
-    return Table("Comparison", ["", "A", "B", "B / A", ""], rows, " ".join(notes)).markdown()
+    return Table("Comparison", ["figure", "A", "B", "B / A", "verdict"], rows, " ".join(notes)).markdown()

@@ -146,8 +146,8 @@ def _disks(runs):
     rows = [["part of the disk that objects fill, %", "", *filled]]
     rows += [[label, _wanted(most), *cells(what, name, _figure, most)] for label, most, what, name in FIGURES]
     turns = [[label, *cells(what, name, _turns)] for label, what, name in TURNS]
-    return [Table("Large disks", ["", "wanted, at most", *heads], rows, "Bold: more than wanted."),
-            Table("Turns on large disks", ["", *heads], turns, TURN_NOTE)]
+    return [Table("Large disks", ["figure", "wanted, at most", *heads], rows, "Bold: more than wanted."),
+            Table("Turns on large disks", ["turns", *heads], turns, TURN_NOTE)]
 
 
 def _full(runs):
@@ -169,8 +169,8 @@ def _full(runs):
 
     figures = [row for label, most, what, name in FULL_FIGURES for row in rows(label, what, name, _figure, most)]
     turns = [row for label, what, name in FULL_TURNS for row in rows(label, what, name, _turns)]
-    return [Table("Full disks", ["", "wanted, at most", *heads], figures, "Bold: more than wanted."),
-            Table("Turns on full disks", ["", *heads], turns, TURN_NOTE)]
+    return [Table("Full disks", ["figure", "wanted, at most", *heads], figures, "Bold: more than wanted."),
+            Table("Turns on full disks", ["turns", *heads], turns, TURN_NOTE)]
 
 
 def markdown(folder):
