@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Adds up what the test programs say in their logs: GoogleTest, the run.py scripts, the simulation (which counts as one
-test, however many worlds or crashes it went through). Names each test that was skipped. With --strict, and where CI is
-true in the environment, a skip that this machine need not make (see skips beside this file) counts as a failure. The
-last line is `N passed, N failed, N skipped`."""
+"""Adds up what the tests came to: of the accounts that GoogleTest and pytest leave (JUnit's XML), and of the logs of the
+simulation (which counts as one test, however many worlds or crashes it went through). Names each test that was skipped.
+With --strict, and where CI is true in the environment, a skip that this machine need not make (see skips beside this
+file) counts as a failure. The last line is `N passed, N failed, N skipped`."""
 
 import argparse
 import dataclasses
@@ -12,15 +12,13 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 ALLOWED = pathlib.Path(__file__).with_name("skips")
-VERDICT = re.compile(r"^(\d+) passed, (\d+) failed(?:, \d+ skipped)?$")
-SKIPPED = re.compile(r"^skipped: (\S+): (.*)$")
-GTEST_PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.$")
-GTEST_FAILED = re.compile(r"^ ?(\d+) FAILED TESTS?$")
-GTEST_RUNS = re.compile(r"^\[ RUN      \] (\S+)$")
-GTEST_SKIPPED = re.compile(r"^(?:\S*/)?(\S+:\d+): Skipped$")
-SIMULATED = re.compile(r"^(?:simulate: \d+ passed|exhaustive: \d+ histories, \d+ crashes), (\d+) failed$")
+SIMULATED = re.compile(r"^(?:simulate: \d+ passed|exhaustive: \d+ histories, \d+ crashes), (\d+) failed$", re.MULTILINE)
+
+#: GoogleTest says first where in the sources a test was skipped
+GTEST_PLACE = re.compile(r"^\S+:\d+\n")
 
 
 @dataclasses.dataclass
@@ -29,26 +27,29 @@ class Sum:
     failed: int = 0
     skipped: list = dataclasses.field(default_factory=list)  # (name, reason)
 
-    def add(self, text):
-        """Adds what one log says."""
-        test, lines = "", iter(text.splitlines())
-        for line in lines:
-            if (found := VERDICT.match(line)):
-                self.passed += int(found[1])
-                self.failed += int(found[2])
-            elif (found := SKIPPED.match(line)):
-                self.skipped.append((found[1], found[2]))
-            elif (found := GTEST_PASSED.match(line)):
-                self.passed += int(found[1])
-            elif (found := GTEST_FAILED.match(line)):
-                self.failed += int(found[1])
-            elif (found := GTEST_RUNS.match(line)):
-                test = found[1]
-            elif (found := GTEST_SKIPPED.match(line)):
-                self.skipped.append((test or found[1], next(lines, "").strip()))
-            elif (found := SIMULATED.match(line)):
-                self.passed += found[1] == "0"
-                self.failed += found[1] != "0"
+    def add_log(self, text):
+        """Adds the runs of the simulation in it."""
+        for failed in SIMULATED.findall(text):
+            self.passed += failed == "0"
+            self.failed += failed != "0"
+
+    def add_account(self, text):
+        """Adds the tests of one XML file. Raises ParseError for what is none."""
+        verdicts = {}
+        for case in xml.etree.ElementTree.fromstring(text).iter("testcase"):
+            if case.get("status") == "notrun":  # GoogleTest tells of disabled tests, too
+                continue
+            # pytest has two entries of a test that fails, and whose end fails, too
+            verdicts.setdefault(f"{case.get('classname')}.{case.get('name')}", []).extend(case)
+        for name, verdict in verdicts.items():
+            tags = {one.tag: one for one in verdict}
+            if "failure" in tags or "error" in tags:
+                self.failed += 1
+            elif "skipped" in tags:
+                reason = GTEST_PLACE.sub("", tags["skipped"].get("message") or "")
+                self.skipped.append((name, " ".join(reason.split()) or "it gives no reason"))
+            else:
+                self.passed += 1
 
 
 def excuses(path=ALLOWED):
@@ -73,12 +74,16 @@ def must(reason, allowed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strict", action="store_true", default=os.environ.get("CI") == "true")
-    parser.add_argument("--failed", type=int, default=0, metavar="N", help="so many, unless a log tells of one")
-    parser.add_argument("logs", nargs="*", type=pathlib.Path)
+    parser.add_argument("--failed", type=int, default=0, metavar="N", help="so many, unless an account tells of one")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help="*.xml are accounts, others logs of the simulation")
     args = parser.parse_args()
     total = Sum()
-    for log in args.logs:
-        total.add(log.read_text(errors="replace"))
+    for path in args.files:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            (total.add_account if path.suffix == ".xml" else total.add_log)(text)
+        except xml.etree.ElementTree.ParseError as error:
+            sys.exit(f"{path} is not a whole account of tests: {error}")
     allowed = excuses()
     needless = 0
     for name, reason in total.skipped:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says which lines and branches of the engine the tests reach: the unit tests, the tool's tests and the simulation, in
-a copy of the tree compiled for it. Branches that only exceptions take, and assertions, are not counted, nor are those
+"""Says which lines and branches of the engine the tests reach: the unit tests, the tool's tests and the simulation,
+compiled for it in a folder of their own. Branches that only exceptions take, and assertions, are not counted, nor are those
 that the file `exceptions` names with a reason. Fails where less is reached than the file `least` asks for."""
 
 import argparse
@@ -16,7 +16,6 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = "src/fs/cluster/"
-LEFT_OUT = shutil.ignore_patterns(".git", "*.o", "*.a", "*.log", "*.trs", "__pycache__")
 PROGRAMS = ("unit-tests", "simulate", "clusterfs", "clusterfs-fill")
 EXCEPTIONS = pathlib.Path(__file__).with_name("exceptions")
 LEAST = pathlib.Path(__file__).with_name("least")
@@ -32,28 +31,29 @@ def arguments():
     return parser.parse_args()
 
 
-def step(tree, *command):
+def step(folder, *command):
     """Raises CalledProcessError with what the command printed."""
     print("==", " ".join(command[:3]), flush=True)
-    return subprocess.run(command, cwd=tree, check=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    return subprocess.run(command, cwd=folder, check=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace").stdout
 
 
-def run_tests(tree, args):
-    step(tree, "make", "-s", f"-j{args.jobs}", "CXXFLAGS=-O0 -g --coverage -Wno-error", "LDFLAGS=--coverage", *PROGRAMS)
+def run_tests(folder, args):
+    step(folder, str(TOP / "configure"), "CXXFLAGS=-O0 -g --coverage -Wno-error", "LDFLAGS=--coverage")
+    step(folder, "make", "-s", f"-j{args.jobs}", *PROGRAMS)
     commands = (("./unit-tests", "--gtest_brief=1"), ("./simulate", "--worlds", str(args.worlds)),
-                ("./simulate", "--exhaustive", str(args.exhaustive)),
-                ("python3", "test-suite/tools/run.py", "--tool", str(tree / "clusterfs"), "--fill", str(tree / "clusterfs-fill")))
+                ("./simulate", "--exhaustive", str(args.exhaustive)), ("make", "check-tool"))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:  # their counts are added up in files that they lock
-        for done in [pool.submit(step, tree, *command) for command in commands]:
+        for done in [pool.submit(step, folder, *command) for command in commands]:
             done.result()
 
 
-def report(tree):
+def report(folder):
     """gcovr's files of the engine."""
-    step(tree, "gcovr", "--root", str(tree), "--filter", ENGINE, "--exclude-throw-branches", "--exclude-unreachable-branches",
-         "--exclude-lines-by-pattern", r".*\bassert\(.*", "--json", "coverage.json")
-    return json.loads((tree / "coverage.json").read_text())["files"]
+    found = folder / "coverage.json"
+    step(TOP, "gcovr", "--root", str(TOP), "--filter", ENGINE, "--exclude-throw-branches", "--exclude-unreachable-branches",
+         "--exclude-lines-by-pattern", r".*\bassert\(.*", "--json", str(found), str(folder))
+    return json.loads(found.read_text())["files"]
 
 
 def missing(line):
@@ -154,13 +154,9 @@ def main():
     if not shutil.which("gcovr"):
         sys.exit("gcovr is not installed (Debian package gcovr)")
     with tempfile.TemporaryDirectory(prefix="coverage-") as folder:
-        tree = pathlib.Path(folder) / "tree"
-        shutil.copytree(TOP, tree, symlinks=True, ignore=lambda at, names: LEFT_OUT(at, names) | ({"build"} if at == str(TOP) else set()))
-        for name in PROGRAMS:
-            (tree / name).unlink(missing_ok=True)
         try:
-            run_tests(tree, args)
-            files = report(tree)
+            run_tests(pathlib.Path(folder), args)
+            files = report(pathlib.Path(folder))
         except subprocess.CalledProcessError as error:
             sys.exit(f"{' '.join(error.cmd)} ended with {error.returncode}:\n{error.stdout[-4000:]}")
     leave_out(files, exceptions)

@@ -4,11 +4,19 @@
 import dataclasses
 import re
 import subprocess
+import sys
 
 FIRST_SEED = 1000000  # ./check plays those below 11,000
 CYCLES = 10  # runs of the engine in a world, as simulate has it by default
 BROKEN = re.compile(r"^BROKEN: (.*)(?:\n  .*?)*?\n  again: (.*)$", re.MULTILINE)
-CLOSING = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
+SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+ (.*)$", re.MULTILINE)
+
+
+def verdicts(output):
+    """{passed, failed, skipped ...: how many} of the last line of pytest."""
+    last = re.findall(r"^=*\s*(\d+ \w+.* in [\d.]+s.*)$", output, re.MULTILINE)
+    return {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", last[-1].partition(" in ")[0])} if last else {}
 
 
 @dataclasses.dataclass
@@ -66,8 +74,8 @@ class Kind:
 class Place:
     """Where the programs are. Commands are run at the top of the project."""
     top: object
-    simulate: str = "./simulate"
-    fuzz: str = "./clusterfs-fuzz"  # below top
+    simulate: str = "build/simulate"
+    fuzz: str = "build/clusterfs-fuzz"
     squid: str = "build/squid-7"
 
 
@@ -173,7 +181,7 @@ class Histories(Kind):
 class Fuzzer(Kind):
     """Hostile input for longer. A piece is the name of a target."""
     name, share, seconds, limit, exclusive, needs = "fuzzers", 12, 120, 1800, "fuzzers", ("fuzz-programs",)
-    said = re.compile(r"^ok\s+\S+ \((\d+) runs, cov (\d+), [0-9.]+ s\)$", re.MULTILINE)
+    said = re.compile(r"^\w[\w-]*: (\d+) runs, cov (\d+)$", re.MULTILINE)
     kept = re.compile(r"Test unit written to (\S+)")
 
     def __init__(self, place):
@@ -189,8 +197,8 @@ class Fuzzer(Kind):
         return self.targets[(part.next - 1) % len(self.targets)]
 
     def command(self, piece):
-        return ["python3", "test-suite/fuzz/run.py", "--program", self.place.fuzz, "--keep", "--only", piece,
-                "--seconds", str(self.seconds)], {}
+        return [*PYTEST, "-rP", "test-suite/fuzz", "--fuzz-program", self.place.fuzz, "--fuzz-on", "-k", f"[{piece}]",
+                "--fuzz-seconds", str(self.seconds)], {}
 
     def read(self, piece, status, output):
         found = self.said.search(output)
@@ -212,9 +220,9 @@ class Fuzzer(Kind):
 
 
 class Squid(Kind):
-    """A case of test-suite/squid/run.py --long. A piece is its seed."""
+    """A long test of test-suite/squid. A piece is its seed."""
     exclusive, needs = "squid", ("diskmodel", "clusterfs", "squid-7")
-    case, size, count = "", "", 1  # what the case is called, which variable says how much it does, how much a piece is
+    case, size, count = "", "", 1  # what the test is called, which variable says how much it does, how much a piece is
     unit = ""
     more = re.compile(r"(?!)")  # further figures in what it prints: number, name
 
@@ -223,14 +231,14 @@ class Squid(Kind):
         return part.next
 
     def command(self, piece):
-        return (["python3", "test-suite/squid/run.py", "--squid", self.place.squid, "--long", "--only", self.case],
+        return ([*PYTEST, "-s", "test-suite/squid", "--squid", self.place.squid, "-m", "long", "-k", self.case],
                 {self.size: str(self.count), "CLUSTERFS_SEED": str(piece)})
 
     def read(self, piece, status, output):
-        verdict = CLOSING.search(output)
-        if verdict and status == 0 and int(verdict[3]):
-            return Result(skipped=re.search(r"^skipped: \S+ (.*)$", output, re.MULTILINE)[1])
-        if not verdict or status != 0 or int(verdict[1]) != 1:
+        found = verdicts(output)
+        if status == 0 and found.get("skipped"):
+            return Result(skipped=SKIPPED.search(output)[1])
+        if status != 0 or found.get("passed") != 1:
             return self.ended_badly(piece, status, output)
         return Result({self.name: self.count, **{name: int(number) for number, name in self.more.findall(output)}})
 
@@ -238,7 +246,7 @@ class Squid(Kind):
         return f"{self.count} with seed {piece}"
 
     def described(self, part):
-        return f"`run.py --long --only {self.case}`", f"{part.figures[self.name]:,} {self.unit or self.name}"
+        return f"`test-suite/squid -m long -k {self.case}`", f"{part.figures[self.name]:,} {self.unit or self.name}"
 
 
 class Kills(Squid):
@@ -264,7 +272,7 @@ class Soak(Squid):
         return f"{self.count} minutes with seed {piece}"
 
     def described(self, part):
-        return (f"`run.py --long --only {self.case}`",
+        return (f"`test-suite/squid -m long -k {self.case}`",
                 f"{part.figures['soak']:,} minutes: {part.figures['requests']:,} requests, {part.figures['MB'] / 1024:,.0f} GB")
 
 
@@ -279,19 +287,19 @@ class Sanitized(Kind):
         return "all"
 
     def command(self, piece):
-        return ["python3", "test-suite/squid/run.py", "--squid", "build/squid-asan", "--jobs", "2"], {}
+        return [*PYTEST, "-n", "2", "test-suite/squid", "--squid", "build/squid-asan"], {}
 
     def read(self, piece, status, output):
-        verdict = CLOSING.search(output)
-        if not verdict or status != 0 or int(verdict[2]):
+        found = verdicts(output)
+        if status != 0 or not found.get("passed"):
             return self.ended_badly(piece, status, output)
-        return Result({"cases": int(verdict[1])})
+        return Result({"cases": found["passed"]})
 
     def shown(self, piece):
         return "all cases"
 
     def described(self, part):
-        return "`run.py --squid build/squid-asan`", f"{part.figures['cases']:,} end-to-end cases, AddressSanitizer and UBSan silent"
+        return "`test-suite/squid --squid build/squid-asan`", f"{part.figures['cases']:,} end-to-end tests, AddressSanitizer and UBSan silent"
 
 
 class Scale(Kind):
@@ -306,7 +314,7 @@ class Scale(Kind):
         return list(self.sizes[part.next - 1])
 
     def command(self, piece):
-        return ["python3", "test-suite/prove/scale.py", "--terabytes", str(piece[0]), "--objects", str(piece[1])], {}
+        return [sys.executable, "test-suite/prove/scale.py", "--terabytes", str(piece[0]), "--objects", str(piece[1])], {}
 
     def read(self, piece, status, output):
         if status != 0 or not output.rstrip().endswith("all are there"):

@@ -106,7 +106,7 @@ class Proof:
         log = self.args.state / "make.log"
         for target in wanted:  # one after the other: some have makes of their own
             with open(log, "ab") as out:
-                done = subprocess.run(["make", f"-j{self.args.jobs}", target], cwd=self.args.top, stdin=subprocess.DEVNULL,
+                done = subprocess.run(["make", f"-j{self.args.jobs}", target], cwd=self.args.top / "build", stdin=subprocess.DEVNULL,
                                       stdout=out, stderr=subprocess.STDOUT, check=False)
             if done.returncode:
                 sys.exit(f"make {target} failed, see {log}")

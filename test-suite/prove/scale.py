@@ -30,7 +30,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--terabytes", type=float, required=True, help="that the image seems to have")
     parser.add_argument("--objects", type=int, required=True)
-    parser.add_argument("--programs", metavar="FOLDER", type=pathlib.Path, default=TOP, help="where clusterfs and bench-scale are")
+    parser.add_argument("--programs", metavar="FOLDER", type=pathlib.Path, default=TOP / "build", help="where clusterfs and bench-scale are")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="scale-", dir=TOP / "build") as folder:
         image = pathlib.Path(folder) / "image"

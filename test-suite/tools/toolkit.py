@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the cases are given: the tool, images, and their bytes."""
+"""What the tests of the clusterfs tool are given: the tool, images, and their bytes."""
 
 import collections
-import dataclasses
 import hashlib
 import json
 import os
@@ -11,42 +10,24 @@ import random
 import shutil
 import subprocess
 
-CASES = []
+import pytest
+
 MIB = 1 << 20
 LIMIT = 120  # seconds for one run of the tool
 Done = collections.namedtuple("Done", "code out err")
 
 
-class Skip(Exception):
-    """Why a case cannot be run here."""
-
-
-@dataclasses.dataclass
-class Case:
-    function: object
-
-    @property
-    def name(self):
-        return self.function.__module__.rpartition("cases_")[2] + "." + self.function.__name__
-
-
-def case(function):
-    """Registers a test."""
-    CASES.append(Case(function))
-    return function
-
-
 def program(name):
-    """The path of a system program; skips the case where it is not installed."""
+    """The path of a system program; skips the test where it is not installed."""
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not path:
-        raise Skip(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed")
     return path
 
 
 def need_root():
     if os.geteuid() != 0:
-        raise Skip("needs root")
+        pytest.skip("needs root")
 
 
 def _crc_table():
@@ -105,13 +86,14 @@ class Image:
 
 
 class Test:
-    """The folder of one case and the programs."""
+    """The folder of one test, and the programs. damage: how many damaged images of each kind it is to try; seed chooses
+    the damage."""
+    __test__ = False  # pytest finds no tests in it
 
-    def __init__(self, folder, args):
-        self.dir = folder
-        self.random = random.Random(args.seed)
-        self.fuzz = args.fuzz
-        self._tool, self._fill = (str(pathlib.Path(path).resolve()) for path in (args.tool, args.fill))
+    def __init__(self, folder, tool, fill, damage, seed):
+        self.dir, self.damage = folder, damage
+        self.random = random.Random(seed)
+        self._tool, self._fill = tool, fill
 
     def tool(self, *words, code=0):
         """Runs clusterfs. code: the exit code that must come; None: any but a crash."""

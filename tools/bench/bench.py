@@ -8,7 +8,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from benchlib import machine, plans, processes, progress, results, scale  # noqa: E402
 from benchlib.errors import BenchError  # noqa: E402
@@ -57,8 +57,8 @@ def _set_options(parser):
     parser.add_argument("--again", action="store_true", help="measure anew what is in the folder already")
     parser.add_argument("--squid", type=pathlib.Path, default=TREE / "build" / "squid-7", metavar="PREFIX",
                         help="an installed Squid with clusterfs: PREFIX/sbin/squid (default build/squid-7)")
-    parser.add_argument("--programs", type=pathlib.Path, default=TREE, metavar="DIR",
-                        help="where diskmodel, bench-origin, bench-client were built (default: this folder)")
+    parser.add_argument("--programs", type=pathlib.Path, default=TREE / "build", metavar="DIR",
+                        help="where diskmodel, bench-origin, bench-client were built (default build)")
     parser.add_argument("--trace", type=pathlib.Path, metavar="FILE", help="page structures: a .tsv.gz of page loads")
     parser.add_argument("--polygraph", type=pathlib.Path, metavar="DIR",
                         help="where Web Polygraph is installed: enables the part polygraph")

@@ -76,6 +76,32 @@ quietly() {
     fi
 }
 
+# pythonWith MODULE...: prints the Python that has all of these. That of the PATH need
+# not be Debian's, which has what Debian's packages bring.
+pythonWith() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c "import $(IFS=,; echo "$*")" 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    die "no Python here has $*: run tools/build/install-packages test"
+}
+
+# configureOnce [TEXT]: makes $buildDir ready for make, unless it is. It is not where
+# config.status lacks the text, since a library was not there when configure ran.
+configureOnce() {
+    grep -qs "${1:-}" "$buildDir/config.status" || configureAnew
+}
+
+configureAnew() {
+    say "configuring"
+    mkdir -p "$buildDir"
+    (cd "$topDir" && quietly "$buildDir/bootstrap.log" ./bootstrap.sh)
+    (cd "$buildDir" && quietly "$buildDir/configure.log" ../configure)
+}
+
 # progress LABEL TOTAL: reads a build's output, says now and then how far it is
 progress() {
     local line count=0 start=$SECONDS last=$SECONDS

@@ -13,12 +13,12 @@ import sys
 import time
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE / "test-suite" / "squid"))
+sys.path.insert(0, str(TREE / "tools"))
 
-from testlib.client import Client  # noqa: E402
-from testlib.origin import Origin  # noqa: E402
-from testlib.processes import effective_user, give_to_squid, run, wait_for  # noqa: E402
-from testlib.squid import Squid  # noqa: E402
+from squidkit.client import Client  # noqa: E402
+from squidkit.origin import Origin  # noqa: E402
+from squidkit.processes import effective_user, give_to_squid, run, wait_for  # noqa: E402
+from squidkit.squid import Squid  # noqa: E402
 
 IMAGE_MB = 1024
 BROWSERS = 4
@@ -100,7 +100,7 @@ def give_disk(disk):
     """Formats a blank disk, and gives what is a cache then to Squid's user. The tool refuses everything else, and
     gives only what it has examined."""
     print(f"Giving {disk} to Squid's user, {effective_user().pw_name}, unless it holds anything but a cache.")
-    done = run(TREE / "clusterfs", "format", disk, f"--owner={effective_user().pw_name}")
+    done = run(TREE / "build" / "clusterfs", "format", disk, f"--owner={effective_user().pw_name}")
     if done.returncode != 0:
         sys.exit(f"{done.stdout.strip()}\n{disk} was left as it is, and to its owner.")
 

@@ -4,12 +4,14 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
-from .processes import give_to_squid, run
+from common import BUILD
+from squidkit.processes import give_to_squid, run
 
-CLUSTERFS = pathlib.Path(__file__).resolve().parents[3] / "clusterfs"  # as make puts it
+CLUSTERFS = BUILD / "clusterfs"
 
 
 def tool(name):
@@ -127,3 +129,14 @@ def make_partition_table(path):
     with open(path, "r+b") as device:
         device.seek(440)
         device.write(bytes.fromhex("1badc0de0000") + entry + bytes(48) + b"\x55\xaa")
+
+
+def zero_index_log(path):
+    """Overwrites the region of the image that has the index."""
+    done = run(CLUSTERFS, "inspect", path)
+    regions = re.findall(r'region="index log" offset=(\d+) bytes=(\d+)', done.stdout)
+    assert regions, done.stdout
+    with open(path, "r+b") as image:
+        for offset, size in regions:
+            image.seek(int(offset))
+            image.write(bytes(int(size)))

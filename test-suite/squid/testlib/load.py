@@ -4,7 +4,7 @@
 import collections
 import threading
 
-from .client import BROKEN, Client, WrongBytes
+from squidkit.client import BROKEN, Client, WrongBytes
 
 
 class Load:

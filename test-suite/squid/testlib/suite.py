@@ -1,58 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test cases, what each of them is given, and how one is run and judged."""
+"""What each end-to-end test is given, and how it is judged."""
 
 import contextlib
-import dataclasses
 import itertools
 import os
 import pathlib
-import re
 import shutil
-import time
-import traceback
+
+import pytest
+
+from common import BUILD
+from squidkit.logs import bad_lines
+from squidkit.origin import Origin
+from squidkit.processes import give_to_squid, run, wait_for
+from squidkit.squid import Squid
 
 from . import stores
 from .devices import Loop, ModelledDisk, TinyFileSystem, can_loop, tool
-from .logs import bad_lines
 from .load import fetch_all
-from .origin import Origin
-from .processes import give_to_squid, run, wait_for
-from .squid import Squid
 
-DISKMODEL = pathlib.Path(__file__).resolve().parents[3] / "diskmodel"  # as make puts it
-CASES = []
+DISKMODEL = BUILD / "diskmodel"
+#: in the stash of a test that has one: its Test
+TEST = pytest.StashKey["Test"]()
 HITS = ("TCP_HIT", "TCP_MEM_HIT")
 NO_DNS = ("dns_nameservers 127.0.0.1",)
 _names = itertools.count(1)
-
-
-class Skip(Exception):
-    """Why a case cannot be run here."""
-
-
-@dataclasses.dataclass
-class Case:
-    function: object
-    stores: tuple
-    quick: bool
-    long: bool
-    needs: tuple
-    known: dict
-
-    @property
-    def name(self):
-        module = self.function.__module__.rpartition("cases_")[2]
-        return f"{module}.{self.function.__name__}"
-
-
-def case(only=stores.ALL, quick=False, long=False, needs=(), known=None):
-    """Registers a test. only: store types; long: run alone by --long; needs: "loop", "modelled disk" or programs;
-    known: {store: why this store fails the case}, for stores that are not ours."""
-    def register(function):
-        chosen = (only,) if isinstance(only, str) else tuple(only)
-        CASES.append(Case(function, chosen, quick, long, tuple(needs), known or {}))
-        return function
-    return register
 
 
 def around_restart(squid):
@@ -63,11 +35,11 @@ def around_restart(squid):
 
 
 class Test:
-    """Everything one case uses; close() removes all of it."""
+    """Everything that one test uses; close() removes all of it. folder: an empty one of its own."""
+    __test__ = False  # pytest finds no tests in it
 
     def __init__(self, prefix, store, folder):
         self.prefix, self.store, self.dir = prefix, store, pathlib.Path(folder)
-        self.dir.mkdir(parents=True)
         give_to_squid(self.dir)
         self._stack = contextlib.ExitStack()
         self._allowed = []
@@ -130,6 +102,10 @@ class Test:
 
     def tiny_file_system(self, megabytes):
         return self.closing(TinyFileSystem(self.dir / "tiny", megabytes))
+
+    def sanitized(self):
+        """Whether AddressSanitizer watches this Squid."""
+        return b"__asan_init" in (self.prefix / "sbin" / "squid").read_bytes()
 
     # checking things
 
@@ -221,52 +197,31 @@ def _backtrace(binary, core):
     return run("gdb", "-batch", "-ex", "bt 30", binary, core).stdout[-6000:]
 
 
-def missing(entry):
-    """Why a case cannot be run on this machine; None where it can."""
-    for need in entry.needs:
-        if need in ("loop", "modelled disk"):
-            reason = can_loop()
-            if not reason and need == "modelled disk" and not DISKMODEL.exists():
-                reason = "diskmodel is not built: make bench-programs"
-        else:
-            reason = None if tool(need) else f"{need} is not installed"
-        if reason:
-            return reason
-    return None
+def missing(need):
+    """Why this machine has not what a test needs ("loop", "modelled disk" or a program); None where it has."""
+    if need not in ("loop", "modelled disk"):
+        return None if tool(need) else f"{need} is not installed"
+    reason = can_loop()
+    if not reason and need == "modelled disk" and not DISKMODEL.exists():
+        reason = "diskmodel is not built: make bench-programs"
+    return reason
 
 
-@dataclasses.dataclass
-class Outcome:
-    label: str
-    verdict: str  # ok, FAIL, skip, known
-    seconds: float
-    detail: str = ""
+class Refusals(dict):
+    """{store: why a Squid does not take its cache_dir, or None}; each is found out when it is asked for."""
 
+    def __init__(self, prefix, folder):
+        super().__init__()
+        self._prefix, self._folder = prefix, folder
 
-def run_case(entry, store, prefix, work, keep):
-    """Runs one case on one store. Never raises for what the case does."""
-    label = f"{entry.name}[{store}]"
-    reason = missing(entry)
-    if reason:
-        return Outcome(label, "skip", 0, reason)
-    folder = work / re.sub(r"\W+", "-", label).strip("-")
-    shutil.rmtree(folder, ignore_errors=True)
-    begin, verdict, detail = time.monotonic(), "ok", ""
-    test = Test(prefix, store, folder)
-    try:
-        entry.function(test)
-        test.judge()
-    except Skip as skip:
-        verdict, detail = "skip", str(skip)
-    except Exception as error:  # pylint: disable=broad-except -- any failure is a finding
-        verdict, detail = "FAIL", traceback.format_exc() + test.tails()
-        if store in entry.known and isinstance(error, AssertionError):
-            verdict, detail = "known", f"{entry.known[store]}: {error}"[:400]
-    finally:
+    def __missing__(self, store):
+        probe = self._folder / f"probe-{store}"
+        probe.mkdir()
+        test = Test(self._prefix, store, probe)
         try:
+            done = test.squid().command("-k", "parse")
+        finally:
             test.close()
-        except Exception:  # pylint: disable=broad-except
-            verdict, detail = "FAIL", detail + "\nclean-up: " + traceback.format_exc()
-    if not keep and verdict != "FAIL":
-        shutil.rmtree(folder, ignore_errors=True)
-    return Outcome(label, verdict, time.monotonic() - begin, detail)
+            shutil.rmtree(probe, ignore_errors=True)
+        self[store] = None if done.returncode == 0 else f"this Squid does not take cache_dir {store}: {done.stdout.strip()[-300:]}"
+        return self[store]

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 
 from .errors import BenchError
-from .load import TREE, program
+from .load import BUILD, program
 from .processes import shielded
 
 START_SECONDS = 30
@@ -34,7 +34,7 @@ class Disk:
     options of "diskmodel serve", as strings; parameters: of the model, as ncq=1."""
 
     def __init__(self, model="hdd", size=8 << 30, name="disk", record=None, store=None, scheduler=None,
-                 programs=TREE, options=(), **parameters):
+                 programs=BUILD, options=(), **parameters):
         self._program = program("diskmodel", programs)
         self._command = [str(self._program), "serve", "--until-eof", f"--model={model}", f"--size={size}",
                          f"--name={name}", *options]
@@ -178,13 +178,13 @@ class Disk:
         return replay(self.record, image, mode, programs=self._program.parent, **options)
 
 
-def replay(record, image, mode="subset", programs=TREE, **options):
+def replay(record, image, mode="subset", programs=BUILD, **options):
     """The same, of a disk that is gone."""
     return json.loads(_run(program("diskmodel", programs), "replay", record, image, f"--mode={mode}",
                            *(f"--{name}={value}" for name, value in options.items())))
 
 
-def predict(model="hdd", size=8 << 30, programs=TREE, write=False, sequential=False, block=4096, depth=1,
+def predict(model="hdd", size=8 << 30, programs=BUILD, write=False, sequential=False, block=4096, depth=1,
             requests=2000, seed=1, **parameters):
     """What the model itself says of a load, in simulated time: {requestsPerSecond, megabytesPerSecond, ...}."""
     flags = ["--write"] * bool(write) + ["--sequential"] * bool(sequential)

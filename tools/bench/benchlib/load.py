@@ -14,9 +14,11 @@ MOST_ERRORS = 0.02
 #: whose hosts are the sites, all on the one origin: sites tell their pages apart, as on the web
 DOMAIN = "bench.test"
 TREE = pathlib.Path(__file__).resolve().parents[3]
+#: where make has built the programs
+BUILD = TREE / "build"
 
 
-def program(name, folder=TREE):
+def program(name, folder=BUILD):
     """The path of one of our benchmark programs."""
     path = pathlib.Path(folder) / name
     if not path.exists():
@@ -24,7 +26,7 @@ def program(name, folder=TREE):
     return path
 
 
-def load_objects(counts, disk, programs=TREE):
+def load_objects(counts, disk, programs=BUILD):
     """Stores counts["loaded"] objects by the engine itself in a formatted cache that nobody uses."""
     checked(program("bench-scale", programs), "--load", disk.device, "--objects", counts["loaded"], "--bytes", counts["loadedBytes"],
             timeout=900)
@@ -33,7 +35,7 @@ def load_objects(counts, disk, programs=TREE):
 class Origin:
     """bench-origin on a port. A context."""
 
-    def __init__(self, port, delay_ms=0, programs=TREE, options=()):
+    def __init__(self, port, delay_ms=0, programs=BUILD, options=()):
         self.port = port
         self._command = [str(program("bench-origin", programs)), "--port", str(port), *options]
         self._process = None
@@ -77,7 +79,7 @@ class Client:
 
     corpus: its options that say what there is to visit; folder: where its results go."""
 
-    def __init__(self, workload, corpus, origin_port, proxy_port, folder, programs=TREE, reverse=False):
+    def __init__(self, workload, corpus, origin_port, proxy_port, folder, programs=BUILD, reverse=False):
         self._base = [str(program("bench-client", programs)), "--workload", workload, *corpus]
         self._net = ["--proxy", f"127.0.0.1:{proxy_port}", "--origin", f"127.0.0.1:{origin_port}",
                      "--domain", DOMAIN]

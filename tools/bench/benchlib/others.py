@@ -3,8 +3,10 @@
 
 import os
 
+from squidkit.processes import effective_user, give_to_squid
+
 from .errors import BenchError
-from .processes import checked, effective_user, give_to_squid, tool
+from .processes import checked, tool
 from .proxy import Proxy
 
 

@@ -8,7 +8,7 @@ import tempfile
 
 from . import cgroup, papers_plan, papers_tables
 from .errors import BenchError
-from .load import TREE
+from .load import BUILD
 from .papers_run import MB, SLACK_MB, MemoryExhausted, PapersRun
 from .processes import checked, tool
 
@@ -54,7 +54,7 @@ def _fio_beside(case, disk, run):
     return out
 
 
-def run_case(case, disk_class, programs=TREE, seed=1, extra=()):
+def run_case(case, disk_class, programs=BUILD, seed=1, extra=()):
     """One run on a disk of its own: the JSON of PapersRun.run(), for bandwidth with fio's figures."""
     for slack in SLACK_MB:
         try:
@@ -81,7 +81,7 @@ def _attempt(case, disk_class, programs, seed, extra, slack):
     return result
 
 
-def run_cases(cases, disk_class, step, programs=TREE, seed=1, extra=()):
+def run_cases(cases, disk_class, step, programs=BUILD, seed=1, extra=()):
     """All of them. Returns (results, messages of those that failed). step: called with what is done."""
     runs, failed = [], []
     for number, case in enumerate(cases):

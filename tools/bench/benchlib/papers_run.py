@@ -13,7 +13,7 @@ import time
 from . import papers_disk
 from .cgroup import Cgroup, problem
 from .errors import BenchError
-from .load import TREE, program
+from .load import BUILD, program
 from .measure import difference
 from .papers_disk import block_stats
 from .processes import alone, shielded
@@ -85,7 +85,7 @@ class _Group(Cgroup):
 class PapersRun:
     """disk: a Disk (disk.py), whose models are switched; programs: the folder of bench-papers."""
 
-    def __init__(self, case, disk, folder, programs=TREE, seed=1, extra=(), slack_mb=SLACK_MB[0]):
+    def __init__(self, case, disk, folder, programs=BUILD, seed=1, extra=(), slack_mb=SLACK_MB[0]):
         """extra: options of bench-papers that do not belong to the case, such as a trace. slack_mb: of the memory limit."""
         self._case, self._disk, self._folder = case, disk, pathlib.Path(folder)
         self._program, self._seed, self._extra = program("bench-papers", programs), seed, list(extra)

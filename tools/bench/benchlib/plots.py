@@ -6,6 +6,7 @@ import io
 import matplotlib
 import matplotlib.patches
 import matplotlib.ticker
+
 matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "clusterfs", "font.size": 9, "axes.grid": True,
                             "grid.alpha": 0.3, "axes.axisbelow": True, "axes.spines.top": False,

@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Processes and commands; what the end-to-end tests know about Squid is used from there."""
+"""Processes and commands."""
 
 import contextlib
 import ctypes
 import os
-import pathlib
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 from .errors import BenchError
-
-TESTS = pathlib.Path(__file__).resolve().parents[3] / "test-suite" / "squid"
-sys.path.insert(0, str(TESTS))
-
-from testlib import mgr  # noqa: E402,F401  pylint: disable=unused-import,wrong-import-position
-from testlib.processes import effective_user, give_to_squid  # noqa: E402,F401  pylint: disable=unused-import
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)

@@ -8,9 +8,11 @@ import signal
 import subprocess
 import time
 
+from squidkit.processes import give_to_squid
+
 from .cgroup import Cgroup
 from .errors import BenchError
-from .processes import alone, give_to_squid, listening, shielded, wait_until
+from .processes import alone, listening, shielded, wait_until
 
 
 class Proxy:

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 
 from .disk import Disk
-from .load import TREE, Client, Origin
+from .load import BUILD, Client, Origin
 from .plans import MB, PROGRAM_MB, disk_mb
 from .processes import shielded
 from .stores import DISKLESS, Place
@@ -18,7 +18,7 @@ from .stores import DISKLESS, Place
 class Setup:
     """Given once, from the command line."""
     squid: pathlib.Path
-    programs: pathlib.Path = TREE
+    programs: pathlib.Path = BUILD
     port: int = 13128
     origin_port: int = 18080
     trace: pathlib.Path | None = None

@@ -5,9 +5,12 @@ import pathlib
 import re
 import subprocess
 
+from squidkit import mgr
+from squidkit.processes import effective_user, give_to_squid
+
 from .errors import BenchError
 from .load import DOMAIN
-from .processes import checked, effective_user, give_to_squid, mgr
+from .processes import checked
 from .proxy import Proxy
 
 CONFIG = """
@@ -112,7 +115,7 @@ class Squid(Proxy):
     # what it says
 
     def values(self, page):
-        """A page of the cache manager, as testlib.mgr.Values."""
+        """A page of the cache manager, as squidkit.mgr.Values."""
         return mgr.Values(mgr.fetch(self.port, page))
 
     def objects(self):

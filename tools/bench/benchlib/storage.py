@@ -4,7 +4,9 @@
 import os
 import pathlib
 
-from .processes import checked, give_to_squid
+from squidkit.processes import give_to_squid
+
+from .processes import checked
 
 # many inodes, since a cache's files are small; nothing left to be initialised while we measure
 EXT4_FORMAT = ("-q", "-F", "-m", "0", "-i", "8192", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")

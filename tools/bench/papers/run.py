@@ -14,11 +14,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
 
 from benchlib import papers, papers_disk, papers_plan, papers_trace, processes  # noqa: E402
 from benchlib.errors import BenchError  # noqa: E402
-from benchlib.load import TREE  # noqa: E402
+from benchlib.load import BUILD  # noqa: E402
 from benchlib.tables import Table  # noqa: E402
 
 #: those that a trace can be given for
@@ -37,7 +37,7 @@ def arguments():
     parser.add_argument("--trace", type=pathlib.Path, metavar="FILE", help="an access.log, a common log or a recorded trace "
                         f"for {', '.join(WITH_TRACE)}; .gz or not")
     parser.add_argument("--seed", type=int, default=1, help="of all that is random (default 1)")
-    parser.add_argument("--programs", type=pathlib.Path, default=TREE, metavar="DIR", help="where bench-papers was built")
+    parser.add_argument("--programs", type=pathlib.Path, default=BUILD, metavar="DIR", help="where bench-papers was built (default build)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keeps the raw results there")
     return parser.parse_args()
 

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What takes long: run.py --long. How long: CLUSTERFS_KILLS, CLUSTERFS_CUTS and CLUSTERFS_SOAK_MINUTES in the
+environment. CLUSTERFS_SEED has another value there for other random choices."""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import time
+
+import pytest
+
+from squidkit.processes import give_to_squid, run, wait_for
+from testlib.devices import ModelledDisk
+from testlib.load import Load
+from testlib.stores import LIVELY
+from testlib.suite import DISKMODEL
+
+pytestmark = pytest.mark.stores("clusterfs")
+
+MB = 1 << 20
+KILLS = int(os.environ.get("CLUSTERFS_KILLS", "200"))
+CUTS = int(os.environ.get("CLUSTERFS_CUTS", "1000"))
+SOAK_MINUTES = float(os.environ.get("CLUSTERFS_SOAK_MINUTES", "30"))
+SEED = int(os.environ.get("CLUSTERFS_SEED", "0"))
+TOOL = DISKMODEL.parent / "clusterfs"
+#: of these, so many are given to Squid itself
+STARTS = 20
+
+
+def mixture(t, prefix, count):
+    """Sizes like the web's, a third without announced length."""
+    chance = random.Random(prefix)
+    return [t.url(f"{prefix}{n}", size=int(min(2 * MB, chance.paretovariate(0.9) * 6000)),
+                  **({"chunked": 1} if n % 3 == 0 else {})) for n in range(count)]
+
+
+def churn(t, chance, urls):
+    """Visits without end; now and then the origin has something new."""
+    while True:
+        url = chance.choice(urls)
+        if chance.random() < 0.05:
+            t.origin.change(url)
+        yield url
+
+
+@pytest.mark.needs("modelled disk")
+@pytest.mark.long
+def test_killed_many_times(t):
+    """kill -9 at random moments of a load, and of starts; every byte is checked, and what was packed before the
+    load is there each time."""
+    disk = t.modelled_disk(768, "writeBandwidth=120")
+    squid = t.running("client_db off", t.cache_dir("", LIVELY, path=disk.path))
+    keep, urls = mixture(t, "keep", 40), mixture(t, "object", 1500)
+    chance = random.Random(f"kills {SEED}")
+    t.fetch_all(squid, keep)
+    squid.wait_packed()
+    for number in range(KILLS):
+        load = Load(squid.port, churn(t, chance, urls), threads=10, tolerant=True,
+                    headers={"Cache-Control": "no-cache"} if number % 2 else {})
+        time.sleep(chance.uniform(0.05, 1.5))
+        squid.kill()
+        load.stop().join()
+        if number % 5 == 0:  # and while it starts
+            squid.start(wait=False)
+            time.sleep(chance.uniform(0, 0.4))
+            squid.kill()
+        squid.start()
+        t.survivors(squid, chance.sample(urls, 40))
+        for url in keep:
+            t.hit(squid, url)
+        if number % 10 == 9:
+            print(f"      {number + 1} kills", flush=True)
+    squid.stop()
+    assert _check(disk.path)["damaged_objects"] == 0
+
+
+def _tool(command, path):
+    """What clusterfs prints as JSON; that something is damaged is no failure."""
+    done = subprocess.run([TOOL, command, path, "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=600, check=False)
+    assert done.returncode in (0, 1), f"clusterfs {command} {path}: {done.returncode}: {done.stderr[-500:]}"
+    return done.stdout
+
+
+def _check(path):
+    return json.loads(_tool("check", path))
+
+
+def _listed(image):
+    """URLs of the whole objects that a start from this image would know."""
+    entries = map(json.loads, _tool("dump", image).splitlines())
+    return {entry["url"] for entry in entries if entry["state"] != "damaged"}
+
+
+def _records(log):
+    """(the number of the last record, that of the mark)."""
+    records = [line.split("\t") for line in run(DISKMODEL, "replay", log, "--list").stdout.splitlines()]
+    return int(records[-1][0]), next(int(number) for number, kind, *_ in records if kind == "mark")
+
+
+@pytest.mark.needs("modelled disk")
+@pytest.mark.long
+def test_many_power_cuts(t):
+    """The power goes at any write: of what no flush covers all, nothing, or some is kept, some of it torn. The
+    image opens, and what was packed and flushed before is whole in it; Squid serves no wrong byte."""
+    log = t.dir / "writes"
+    disk = t.closing(ModelledDisk(DISKMODEL, 128 * MB, "readLatency=20", record=log))
+    squid = t.running("client_db off", t.cache_dir("", LIVELY, path=disk.path))
+    keep, others = mixture(t, "keep", 120), mixture(t, "other", 300)
+    t.fetch_all(squid, keep)
+    squid.wait_packed()
+    time.sleep(3)  # persist, and the flush after it
+    disk.control("mark 1")
+    chance = random.Random(f"cuts {SEED}")
+    load = Load(squid.port, itertools.islice(churn(t, chance, others), 1200), threads=6,
+                headers={"Cache-Control": "no-cache"})
+    load.join()
+    squid.stop()
+    disk.close()
+    last, mark = _records(log)
+    assert last - mark > 100, f"only {last - mark} records after the mark"
+    image = t.image("cut")
+    for number in range(CUTS):
+        mode = ("subset", "drop", "prefix")[number % 3]
+        seed = SEED * CUTS + number
+        image.unlink(missing_ok=True)
+        at = chance.randrange(mark, last + 1)
+        done = run(DISKMODEL, "replay", log, image, f"--mode={mode}", f"--upto={at}", f"--seed={seed}")
+        assert done.returncode == 0, done.stdout
+        os.chmod(image, 0o600)
+        give_to_squid(image)
+        missing = set(keep) - _listed(image)
+        assert not missing, f"--mode={mode} --upto={at} --seed={seed}: {len(missing)} objects are lost, such as {min(missing)}"
+        if number % max(1, CUTS // STARTS) == 0:
+            _serves(t, image, keep, others, number)
+            print(f"      {number} cuts of {CUTS}", flush=True)
+
+
+def _serves(t, image, keep, others, number):
+    """Starts Squid on a copy of the disk after a cut: all bytes right, and what was durable is a hit."""
+    squid = t.squid(t.cache_dir("", LIVELY, path=image), folder=f"cut{number}").start()
+    missing = set(keep) - set(t.survivors(squid, keep))
+    assert not missing, f"cut {number}: {len(missing)} objects are no hits, such as {min(missing)}:\n{squid.tail()}"
+    t.survivors(squid, others)
+    squid.stop()
+
+
+def _resident(pid):
+    return int(next(line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+                    if line.startswith("VmRSS")).split()[1]) // 1024
+
+
+def _descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def _at_rest(squid):
+    """Its values when it makes no more room."""
+    def unchanged():
+        before = squid.values()
+        time.sleep(1)
+        after = squid.values()
+        return after if before["objects"] == after["objects"] else None
+    return wait_for(unchanged, "an unchanging number of objects")
+
+
+@pytest.mark.long
+def test_soak(t):
+    """Churn with replacement, changes, purges, reconfigurations: memory and descriptors do not grow, and Squid's
+    counters agree with what check finds in the image."""
+    squid = t.running("client_db off", "memory_pools off", megabytes=192,
+                      options="cluster-size=256 staging=16 read-cache=16 " + LIVELY)
+    urls, chance = mixture(t, "object", 12000), random.Random(f"soak {SEED}")
+    load = Load(squid.port, churn(t, chance, urls), threads=8)
+    samples, end = [], time.monotonic() + 60 * SOAK_MINUTES
+    while time.monotonic() < end and load.failure is None:
+        time.sleep(min(15, 3 * SOAK_MINUTES))
+        for url in chance.sample(urls, 20):
+            squid.client.request(url, method="PURGE")
+        if len(samples) % 20 == 19:
+            squid.control("reconfigure")
+        samples.append((_resident(squid.worker()), _descriptors(squid.worker())))
+    load.stop().join()
+    print(f"      {load.done} requests, {load.bytes >> 20} MB; memory {samples[0][0]} to {samples[-1][0]} MB", flush=True)
+    first, last = samples[len(samples) // 3], samples[-1]
+    assert last[0] <= first[0] * 1.1 + 8 and last[1] <= first[1] + 16, f"memory in MB, descriptors: {samples}"
+    assert squid.values().number("clusters evicted") > 0
+    squid.wait_packed()
+    said = _at_rest(squid)
+    squid.stop()
+    report = _check(t.image())
+    assert report["problem_count"] == 0, report["problems"][:5]
+    assert report["objects"] == said.number("objects"), (report, said.text)
+    assert report["object_bytes"] == said.number("object bytes"), (report, said.text)
