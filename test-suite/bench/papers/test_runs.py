@@ -15,6 +15,7 @@ from benchlib.errors import BenchError
 from benchlib.papers_disk import PlainDisk
 from benchlib.papers_run import Case
 from benchlib.tables import Table
+from common import TOP
 from paperstools import TIMEOUT, leftovers, need_root
 
 SMALL = Case("cfs", "engine", 64, 8, ("--objects", 300), ("cluster-size=64",), measured=("create", "read", "delete"), model="fast")
@@ -107,7 +108,7 @@ def test_tables(context):
 def test_interrupted_run_leaves_nothing(context):
     """SIGTERM in the middle of a run."""
     need_root()
-    script = papers.TREE / "tools" / "bench" / "papers" / "run.py"
+    script = TOP / "tools" / "bench" / "papers" / "run.py"
     command = [sys.executable, str(script), "hummingbird", "--scale", "tiny", "--stores", "ext4", "--on", str(context.folder / "disk"),
                "--programs", str(context.programs)]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -123,7 +124,7 @@ def test_interrupted_run_leaves_nothing(context):
 
 def test_command(context):
     """tools/bench/papers/run.py: its errors."""
-    script = papers.TREE / "tools" / "bench" / "papers" / "run.py"
+    script = TOP / "tools" / "bench" / "papers" / "run.py"
     for words, says in ((("swim",), "'swim'"), (("cfs", "--stores", "tape"), "'tape'"), (("cfs", "--divide", "0"), "--divide 0")):
         done = subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, timeout=TIMEOUT, check=False)
         assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr, done

@@ -65,7 +65,7 @@ def _hummingbird(scale, xfs):
             if xfs and disk >= XFS_LEAST_MB and memory == 256:
                 stores.append("xfs")
             for store in stores:
-                yield Case("hummingbird", store, disk, max(4, memory // scale.hummingbird), options, CLUSTER,
+                yield Case("hummingbird", store, disk, max(5, memory // scale.hummingbird), options, CLUSTER,
                            model=scale.model, label=table,
                            scale=f"1/{scale.hummingbird} of the log, the disk of {disk_gb} GB and the memory of {memory} MB; "
                                  f"the last {thousandths / 10:g} % of the requests are measured")
@@ -85,7 +85,7 @@ def _cfs(scale):
 
 
 def _damelo(scale):
-    objects, memory, disk = 131072 // scale.damelo, max(4, 128 // scale.damelo), max(64, 2048 // scale.damelo)
+    objects, memory, disk = 131072 // scale.damelo, max(5, 128 // scale.damelo), max(64, 2048 // scale.damelo)
     text = f"1/{scale.damelo} of the objects, memory and disk" + (f"; the first {scale.damelo_reads} reads" if scale.damelo_reads else "")
     for ordering in scale.orderings:
         # the paper's ext2 was a little better with 4; a disk with command queueing is better with 16
@@ -98,7 +98,7 @@ def _damelo(scale):
 
 def _tfs(scale):
     # the server's files are 7 times the memory
-    memory = max(4, scale.tfs_urls * 5800 // 7 >> 20)
+    memory = max(5, scale.tfs_urls * 5800 // 7 >> 20)
     requests = scale.tfs_measured * 3
     options = ("--urls", scale.tfs_urls, "--requests", requests, "--measure", 333)
     for store in ("engine", "ext4"):

@@ -93,7 +93,7 @@ EngineStore::plan(std::string &error)
     const auto others = config_.stagingMb + config_.localityMb;
     if (!order_.engine.count("read-cache"))
         config_.readCacheMb = megabytes > others ? megabytes - others : 0;
-    if (others + config_.readCacheMb > megabytes || !config_.readCacheMb) {
+    if (others + config_.readCacheMb > megabytes || config_.readCacheMb < config_.leastMb()) {
         error = "memory of " + std::to_string(megabytes) + " MB is too little for staging=" + std::to_string(config_.stagingMb) +
                 ", locality=" + std::to_string(config_.localityMb) + " and read-cache=" + std::to_string(config_.readCacheMb) +
                 ": give more, or smaller clusters";
