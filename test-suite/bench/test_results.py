@@ -4,26 +4,24 @@ that the pages of docs/results are what their raw results give. They need neithe
 
 import copy
 import json
-import pathlib
 import re
 import subprocess
 import sys
 
 import pytest
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE / "tools" / "bench"))
-from benchlib import figures, plans, rawtext, report, results, scale  # noqa: E402  pylint: disable=wrong-import-position
-from benchlib.errors import BenchError  # noqa: E402  pylint: disable=wrong-import-position
-from benchlib.results import Results  # noqa: E402  pylint: disable=wrong-import-position
+from benchlib import figures, plans, rawtext, report, results, scale
+from benchlib.errors import BenchError
+from benchlib.results import Results
+from common import TOP
 
-KEPT = TREE / "docs" / "results"
+KEPT = TOP / "docs" / "results"
 SETS = sorted(path.parent for path in KEPT.glob("**/runs"))
 
 
 def bench(*arguments):
     """A finished ./bench, without the builds before it."""
-    return subprocess.run([sys.executable, TREE / "tools" / "bench" / "bench.py", *map(str, arguments)], capture_output=True,
+    return subprocess.run([sys.executable, TOP / "tools" / "bench" / "bench.py", *map(str, arguments)], capture_output=True,
                           text=True, check=False, timeout=120)
 
 
@@ -230,7 +228,7 @@ def test_what_bench_scale_did_not_write(tmp_path):
 @pytest.mark.parametrize("folder", SETS, ids=lambda path: str(path.relative_to(KEPT)))
 def test_pages_are_what_raw_results_give(folder):
     assert (folder / "report.md").read_text(encoding="utf-8") == report.markdown(Results(folder).all()), \
-        f"run ./bench report {folder.relative_to(TREE)}"
+        f"run ./bench report {folder.relative_to(TOP)}"
 
 
 def test_page_of_large_disks_is_what_raw_results_give():
@@ -242,7 +240,7 @@ def test_page_of_large_disks_is_what_raw_results_give():
 def test_raw_results_are_as_they_are_kept(path):
     text = path.read_text(encoding="utf-8")
     if path.name != "limits.json":
-        assert text == rawtext.text(json.loads(text)) + "\n", f"run ./bench keep on the folder of {path.relative_to(TREE)}"
+        assert text == rawtext.text(json.loads(text)) + "\n", f"run ./bench keep on the folder of {path.relative_to(TOP)}"
     assert not rawtext.TEMPORARY.search(text)
 
 
@@ -275,7 +273,7 @@ def test_figures_of_the_page_are_those_of_the_raw_results():
     """Each is among those of this store and part in the generated page, which may have more digits."""
     generated = report.markdown(Results(KEPT / "full").all())
     sections = dict(re.findall(r"^## ([a-z-]+): (.*?)(?=^## |\Z)", generated, re.M | re.S))
-    cells = list(cells_with_part((TREE / "docs" / "benchmarks.md").read_text(encoding="utf-8")))
+    cells = list(cells_with_part((TOP / "docs" / "benchmarks.md").read_text(encoding="utf-8")))
     assert len(cells) > 60 and {part for part, *_ in cells} == set(sections)
     for part, store, cell in cells:
         rows = "\n".join(re.findall(rf"^\| {store}.*", sections[part], re.M)) if part != "papers" else sections[part]

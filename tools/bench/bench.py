@@ -141,10 +141,10 @@ def keep(args):
 
 
 def show_list():
-    for scale in ("quick", "full"):
-        parts = plans.parts(scale)
+    for name in ("quick", "full"):
+        parts = plans.parts(name)
         whole = sum(plans.estimate(part) for part in parts if part.kind != "polygraph")
-        print(f"{scale}, about {progress.text(whole)}:")
+        print(f"{name}, about {progress.text(whole)}:")
         for part in parts:
             stores = ", ".join(part.stores)
             print(f"  {part.name:16} {progress.text(plans.estimate(part)):>7}  {part.title}"

@@ -4,7 +4,6 @@
 import json
 import re
 
-from . import rawtext
 from .errors import BenchError
 from .results import DAMAGED, write_whole
 from .tables import Table, number
