@@ -136,8 +136,8 @@ def test_what_is_saved_is_what_the_report_reads(tmp_path):
     for name in ("machine", "versions", "seed", "parameters", "corpus", "memoryLimit", "index", "mark"):
         assert found[name] == json.loads(json.dumps(result[name])), name
     for one, two in zip(found["phases"], result["phases"]):
-        assert one["memory"] == two["memory"] and one["disk"] == {"reads": 12, "readBytes": 120000, "writes": 0, "writeBytes": 0,
-                                                                 "busySeconds": 0.1}
+        assert one["memory"] == two["memory"]
+        assert one["disk"] == {"reads": 12, "readBytes": 120000, "writes": 0, "writeBytes": 0, "busySeconds": 0.1}
         for name in ("visits", "requests", "hits", "bytes", "hitBytes", "hit", "miss", "visit", "visitsPerSecond"):
             assert one["client"][name] == pytest.approx(two["client"][name], rel=1e-8), name
         assert [(point["t"], point["hits"], point["requests"]) for point in one["client"]["timeline"]] == [(0, 520, 600), (1, 380, 400)]

@@ -202,7 +202,7 @@ def test_stored_at_the_second_request(t):
 def test_each_policy(t):
     """Replacement and layout policies in every combination, through replacement and a restart."""
     for number, (replacement, layout) in enumerate(
-            (r, l) for r in ("lru", "fifo", "gds") for l in ("closest", "closest-write", "overwrite", "middle")):
+            (r, n) for r in ("lru", "fifo", "gds") for n in ("closest", "closest-write", "overwrite", "middle")):
         line = t.cache_dir(32, f"cluster-size=64 staging=16 read-cache=2 persist=1 replacement={replacement} layout={layout}",
                            name=f"cache{number}")
         squid = t.running(line, folder=f"squid{number}")

@@ -75,7 +75,7 @@ def test_mixture_wraps_around_with_restarts(t):
         Load(squid.port, new, threads=6).join()
         sample = chance.sample(urls, 500)
         if t.store == "clusterfs":
-            squid.wait_packed() # which takes room that others had
+            squid.wait_packed()  # which takes room that others had
         before = t.survivors(squid, sample)
         if turn % 2:
             squid.kill().start()

@@ -34,7 +34,8 @@ def run_mode(store):
     """How Squid is started: rock in one process, the others as a master with its kid."""
     return "-N" if store == "rock" else "--foreground"
 
-# What the others are known for. A case that fails for such a reason is a known difference.
+
+# What the others are known for. A test that fails for such a reason is a known difference.
 ROCK_INDEX = {"rock": "two URLs may have one place in its index, so objects push each other out"}
 ROCK_PURGE = {"rock": "an object that was purged comes back by a restart"}
 ROCK_UPDATE = {"rock": "an object whose headers were updated may be lost by a restart"}

@@ -108,4 +108,3 @@ def convert(path, target):
     if not count:
         raise BenchError(f"{path}: none of its {skipped} lines is a GET that was answered with one of {', '.join(CACHED)}")
     return {"requests": count, "skipped": skipped, "objects": len(objects)}
-

@@ -158,5 +158,5 @@ def restarts(results):
             rows.append([f"{title(result)}, {name}", of("stop"), of("port"), of("firstHit"), of("whole"),
                          of("objectsBefore"), of("objects"), of("reads"),
                          spread(Spread.of([start["readBytes"] / 1e6 for start in starts]))])
-    return Table("Seconds from the start of the program", ["store", "stop took", "port open", "first hit", "whole index",
-                                                         "objects before", "objects after", "disk reads", "MB read"], rows)
+    columns = ["store", "stop took", "port open", "first hit", "whole index", "objects before", "objects after", "disk reads", "MB read"]
+    return Table("Seconds from the start of the program", columns, rows)
