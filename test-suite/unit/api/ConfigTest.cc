@@ -116,6 +116,7 @@ TEST(Config, checksWhatBelongsTogether) {
         {16, 2, 2, nullptr}, {1024, 2, 2, nullptr}, {16384, 32, 32, nullptr}, {2048, 4, 4, nullptr},
         {24, 32, 32, "cluster-size=24"}, {1000, 32, 32, "cluster-size=1000"}, {2048, 3, 32, "staging=3"},
         {2048, 32, 3, "read-cache=3 MB"}, {16384, 31, 32, "staging=31 MB"}, {16384, 32, 31, "read-cache=31 MB"},
+        {64, 32, 1, "read-cache=1 MB is too little for clusters of 64 KB: raise it to 2"},
         {16384, 32, 2, "raise it to 32, or choose a smaller cluster-size"}, {2048, 2, 4, "clusters of 2048 KB: raise it to 4,"},
     };
     for (const auto &c: cases) {

@@ -159,8 +159,8 @@ ClusterFs::Config::validate(std::string &error) const
         const auto mb = this->*n.field;
         if ((n.field != &Config::stagingMb && n.field != &Config::readCacheMb) || mb >= leastMb())
             continue;
-        error = std::string(n.name) + "=" + std::to_string(mb) + " MB holds less than two clusters of " +
-                std::to_string(clusterKb) + " KB: raise it to " + std::to_string(leastMb()) + ", or choose a smaller cluster-size";
+        error = std::string(n.name) + "=" + std::to_string(mb) + " MB is too little for clusters of " + std::to_string(clusterKb) +
+                " KB: raise it to " + std::to_string(leastMb()) + (leastMb() > 2 ? ", or choose a smaller cluster-size" : "");
         return false;
     }
     return true;
