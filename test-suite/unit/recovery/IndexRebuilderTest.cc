@@ -140,6 +140,29 @@ TEST_F(IndexRebuilderTest, joinsPartsThatComeLate) {
     EXPECT_EQ(p.catalog.clusters[23].state, ClusterState::free);
 }
 
+/// a large object enters when its parts are known: until then, older versions must not be taken for the newest
+TEST_F(IndexRebuilderTest, knowsWhatMayGiveWayToALargeObject) {
+    const auto awaitsNewer = [this](const uint64_t n) { return f.awaitsNewer(p.catalog.index.find(keyOf(n))); };
+    const std::vector<PartReference> parts = {{20, full, 100}, {21, 700, 101}};
+    for (const uint64_t n: {1, 2, 3})
+        found(n, static_cast<ClusterNo>(n), 50);
+    EXPECT_FALSE(awaitsNewer(1));
+    found(1, 11, 110, false, 500, parts);
+    found(2, 12, 40, false, 500, {{22, full, 30}, {23, 700, 31}}); // older than what is known
+    found(3, 13, 111, true, 500, parts); // by a scan, which takes long
+    removal(4, 200);
+    found(4, 4, 201);
+    found(4, 14, 112, false, 500, parts); // deleted
+    EXPECT_TRUE(awaitsNewer(1));
+    for (const uint64_t n: {2, 3, 4})
+        EXPECT_FALSE(awaitsNewer(n)) << n;
+    foundPart(20, 100, full);
+    foundPart(21, 101, 700);
+    finish();
+    EXPECT_EQ(where(1), 11U);
+    EXPECT_FALSE(awaitsNewer(1));
+}
+
 TEST_F(IndexRebuilderTest, dropsObjectsWhosePartsAreNotTheirs) {
     const std::vector<PartReference> good = {{20, full, 100}, {21, 700, 101}};
     const struct { const char *what; std::vector<PartReference> parts; } cases[] = {

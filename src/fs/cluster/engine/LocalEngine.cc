@@ -291,6 +291,8 @@ ClusterFs::LocalEngine::usable(const Key &key) const
     // in staging, we can compare the whole key at no cost
     if (r.staged() && context_.catalog.staging[r.place].key != key)
         return noSlot;
+    if (recovery_.mayFindNewer(slot))
+        return noSlot;
     return slot;
 }
 
@@ -516,7 +518,7 @@ ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsig
         --looks;
         const auto slot = static_cast<SlotNo>(cursor);
         const auto &r = index[slot];
-        if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key() || evictor_.expired(slot))
+        if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key() || evictor_.expired(slot) || recovery_.mayFindNewer(slot))
             continue;
         key = index.keyOf(slot);
         info = context_.catalog.info(slot);

@@ -339,6 +339,11 @@ ClusterFs::IndexRebuilder::directory(const ClusterNo n, const Directory &d, cons
             index.prefetchRecord(index.hashOf(d.entries[i + ahead].key));
         const auto &e = d.entries[i];
         if (e.parts) {
+            const auto hashed = index.hashOf(e.key);
+            if (!doubtful && !removed(hashed, d.header.sequence)) {
+                auto &newest = awaited_[hashed.number()];
+                newest = std::max(newest, d.header.sequence);
+            }
             const auto from = d.parts.begin() + static_cast<std::ptrdiff_t>(nextPart_);
             large_.push_back({n, doubtful, e, {from, from + e.parts}});
             nextPart_ += e.parts;
@@ -434,6 +439,17 @@ ClusterFs::IndexRebuilder::joinParts()
     for (const auto &o: large_)
         join(o);
     large_.clear();
+    awaited_.clear();
+}
+
+bool
+ClusterFs::IndexRebuilder::awaitsNewer(const SlotNo slot) const
+{
+    if (awaited_.empty())
+        return false;
+    const auto &catalog = context_.catalog;
+    const auto found = awaited_.find(catalog.index.hashedOf(slot).number());
+    return found != awaited_.end() && catalog.clusters[catalog.index[slot].cluster].sequence < found->second;
 }
 
 /* objects of which there are several copies, since they were being relocated */

@@ -65,6 +65,10 @@ public:
     /// large objects whose parts may have come after their heads
     void joinParts();
 
+    /// Whether a directory that was read has a newer version of an object that is in a cluster by the index: a large
+    /// one, whose parts are not known yet.
+    bool awaitsNewer(SlotNo) const;
+
     static constexpr uint32_t stretch = 1 << 20; ///< bytes of a large cluster of which the copies are read together
 
     /// bytes of a cluster with newer copies that must be checked
@@ -170,6 +174,7 @@ private:
     std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
     std::unordered_set<ClusterNo> linked_; ///< first parts whose chains directories named; bounded like large_
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
+    std::unordered_map<uint64_t, Sequence> awaited_; ///< of these, by hashed key, the newest that no removal ends; not of those that a scan finds
     std::deque<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
     Table<uint32_t> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
     PlaceMap places_; ///< of objects that left a cluster, or were used, since it was last named

@@ -344,6 +344,17 @@ ClusterFs::Recovery::poll()
     }
 }
 
+/// Clusters that were written since the checkpoint are read in the order of their places. When one of two versions was
+/// replaced just before the crash, no journal says so, and the older one may come first. Once it was served, it would
+/// look as if the newer one came back.
+bool
+ClusterFs::Recovery::mayFindNewer(const SlotNo slot) const
+{
+    if (done() || context_.catalog.index[slot].staged())
+        return false;
+    return step_ == Step::clusters || rebuilder_.awaitsNewer(slot);
+}
+
 void
 ClusterFs::Recovery::checkCopies(const IndexRebuilder::Contested &what)
 {

@@ -37,6 +37,9 @@ public:
     bool knowsJournal() const { return step_ != Step::journal; }
     bool scanning() const { return step_ == Step::scan; }
 
+    /// whether the start may yet find a newer version of an object than the one in the index
+    bool mayFindNewer(SlotNo) const;
+
     void removedNow(const Key &key) { if (!done()) rebuilder_.removedNow(key); }
 
     /// the cluster that was written last, or noCluster
