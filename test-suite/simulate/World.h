@@ -116,6 +116,7 @@ private:
     void checkDurable(std::vector<Version> &, uint64_t object);
     void judgeEnd(bool clean);
     bool mustBeKept(const Version &) const;
+    bool mayBeHidden(const std::vector<Version> &) const;
     void checkLoss(const ClusterFs::RecoveryStats &) const;
     void checkWait(uint64_t micros);
     void checkInfo(uint64_t object, const Version &, const ClusterFs::ObjectInfo &) const;
