@@ -123,8 +123,12 @@ void
 Simulate::World::verifyAll()
 {
     const bool whole = engine_->state() != EngineState::recovering;
+    ObjectInfo info;
     for (auto &object: oracle_.all()) {
         if (verifyOne(object.first, object.second) || !whole)
+            continue;
+        // its read was never answered, so that it is not known which version it is; but what is found is not lost
+        if (hangs_ && engine_->find(Oracle::KeyOf(object.first), info))
             continue;
         // nothing is known of what a lookup may be hiding: neither that it is there, nor that it is not
         if (mayBeHidden(object.second))
