@@ -57,7 +57,6 @@ Simulate::World::say(const std::string &text) const
 void
 Simulate::World::beginLife()
 {
-    formatted_ = media_->size();
     everEvicted_ = lifetimes_;
     afterCut_ = cutUnhealed_ = false;
     writesBefore_ = 0;
@@ -71,6 +70,7 @@ Simulate::World::format()
     if (formatDevice(*media_, config_, random_(), error) != Status::ok)
         broken("format: " + error);
     oracle_.forget();
+    formatted_ = media_->size();
     beginLife();
 }
 
@@ -116,8 +116,11 @@ Simulate::World::formatWithFaults()
     std::string error;
     const auto status = formatDevice(*device_, config_, random_(), error);
     device_.reset();
-    if (status == Status::ok)
+    // when it failed, a superblock of the former store may be left, and say fewer bytes than the device has by now
+    if (status == Status::ok) {
         oracle_.forget();
+        formatted_ = media_->size();
+    }
     if (status != Status::ok && honest_)
         broken("format: " + error);
     say(std::string("formatted: ") + statusText(status));

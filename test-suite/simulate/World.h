@@ -185,7 +185,7 @@ private:
     bool hangs_ = false; ///< not honest in that some requests are never answered
     bool lifetimes_ = false; ///< objects expire
     bool outages_ = false; ///< there are times in which no write succeeds
-    uint64_t formatted_ = 0; ///< bytes of the device then
+    uint64_t formatted_ = 0; ///< the fewest bytes that a superblock on the device may say
     uint64_t objects_ = 0; ///< different keys
     std::vector<Promise> promises_; ///< of this run, in order
     std::set<uint64_t> settled_; ///< objects of which it is known in this run whether, and as which version, they are there
