@@ -380,11 +380,13 @@ protected:
         return config;
     }
     /// all clusters are parts of large objects, but for some that have an object each
-    void takeAllBut(const std::vector<ClusterNo> &packed) {
+    /// \param size of these; of few bytes, they are moved instead of evicted
+    void takeAllBut(const std::vector<ClusterNo> &packed, const uint32_t size = 40000) {
         for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
             p.catalog.clusters.setState(c, ClusterState::part);
         for (const auto c: packed)
-            p.placed(c, c, 0, 500);
+            p.placed(c, c, 0, size);
+        p.context.sequence += p.catalog.clusters.count(); // they were written long ago
         p.context.recovered = true;
     }
     bool isThere(const uint64_t n) const { return p.catalog.index.find(keyOf(n)) != noSlot; }
@@ -412,7 +414,7 @@ TEST_F(NextOnDisk, isNotLookedForFarAway) {
     std::vector<ClusterNo> packed{2500}; // in the order of their use
     while (packed.size() < 60)
         packed.push_back(static_cast<ClusterNo>(1200 + packed.size()));
-    takeAllBut(packed);
+    takeAllBut(packed, 500);
     evictor.poll();
     EXPECT_TRUE(relocator.holds(2500)) << "of those far away, the one that was not used for longest goes";
     EXPECT_TRUE(relocator.holds(1201)) << "the next look begins where the last one ended";
@@ -424,4 +426,21 @@ TEST_F(NextOnDisk, isNoneWhenAllAreParts) {
     evictor.poll();
     EXPECT_EQ(evictor.lastRecords(), 0U);
     EXPECT_EQ(p.context.counters.evictedClusters, 0U);
+}
+
+/// Behind a start, what is written goes to free clusters right in front of the hand.
+TEST_F(NextOnDisk, isSparedWhileItIsNew) {
+    takeAllBut({2, 300, 310, 320, 330, 340, 350, 360, 370, 380, 390}); // more than go in a turn
+    p.catalog.clusters[2].sequence = p.context.sequence;
+    evictor.poll();
+    EXPECT_TRUE(isThere(2));
+    EXPECT_FALSE(isThere(300));
+    EXPECT_FALSE(isThere(310));
+}
+
+TEST_F(NextOnDisk, goesThoughItIsNewWhenAllAre) {
+    takeAllBut({900, 2});
+    p.catalog.clusters[2].sequence = p.catalog.clusters[900].sequence = p.context.sequence;
+    evictor.poll();
+    EXPECT_FALSE(isThere(900)) << "of those that are new, the one that was not used for longest goes";
 }

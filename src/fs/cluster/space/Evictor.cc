@@ -213,7 +213,9 @@ ClusterFs::Evictor::victim()
     return leastValuable();
 }
 
-/// the next one that holds small objects; where the next many are free, or parts of large ones, the least recently used one
+/// The next one that holds small objects, unless that was just written: behind a start, or when the layout was another
+/// one, what is written goes to free clusters that the hand has yet to pass. Where the next many are free, new, or
+/// parts of large objects, the least recently used one.
 ClusterFs::ClusterNo
 ClusterFs::Evictor::nextOnDisk()
 {
@@ -224,7 +226,7 @@ ClusterFs::Evictor::nextOnDisk()
     const auto looks = std::min(cyclicLooks, clusters.count());
     for (uint32_t i = 0; i < looks; ++i) {
         cyclic_ = (cyclic_ + 1) % clusters.count();
-        if (mayGo(cyclic_))
+        if (mayGo(cyclic_) && !isRecent(cyclic_))
             return cyclic_;
     }
     spend(looks / looksForOne);
@@ -232,6 +234,14 @@ ClusterFs::Evictor::nextOnDisk()
     while (c != noCluster && !mayGo(c))
         c = clusters.towardsHead(c);
     return c;
+}
+
+/// whether a cluster is one of those written last
+bool
+ClusterFs::Evictor::isRecent(const ClusterNo c) const
+{
+    const auto &clusters = context_.catalog.clusters;
+    return context_.sequence - clusters[c].sequence < clusters.count() / 4;
 }
 
 /// Whether a cluster holds so little that moving all of it makes room. One that was just
@@ -301,8 +311,7 @@ ClusterFs::Evictor::leastValuable()
     for (unsigned i = 0; lru && i < otherCandidates; ++i) {
         sample_ = sample_ * 1664525 + 1013904223; // Numerical Recipes' generator: here and there is enough
         const auto c = static_cast<ClusterNo>((uint64_t(sample_) * clusters.count()) >> 32);
-        const bool isNew = context_.sequence - clusters[c].sequence < clusters.count() / 4;
-        if (clusters[c].state == ClusterState::packed && !isNew && !relocator_.holds(c))
+        if (clusters[c].state == ClusterState::packed && !isRecent(c) && !relocator_.holds(c))
             compare(c);
     }
     return best;

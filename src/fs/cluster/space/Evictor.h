@@ -88,6 +88,7 @@ private:
     bool dropStaged();
     void dropRelocated();
     void drop(StageNo);
+    bool isRecent(ClusterNo) const;
     bool isUnderfilled(ClusterNo) const;
     void merge();
     bool hasRoomFor(uint64_t bytes) const;
