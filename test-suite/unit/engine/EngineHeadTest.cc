@@ -270,3 +270,40 @@ TEST(EngineHead, givesWayWhenItIsTorn) {
         }
     }
 }
+
+/// A checkpoint names clusters at different moments. One that has named the old head, and then the parts with the
+/// length of the new one, must not count before the journal says that the old version is no more.
+TEST(EngineHeadsAndCheckpoints, fitTogetherAfterACrash) {
+    auto config = smallConfig();
+    config.deleteTime = 60;
+    unsigned during = 0;
+    for (unsigned turns = 0; turns < 40; ++turns) {
+        TestStore t(16 * MB, config);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        const auto bytes = bytesOf(1, 200000);
+        ASSERT_EQ(t.store(keyOf(1), bytes), Status::ok);
+        ASSERT_TRUE(t.pack());
+        ASSERT_TRUE(t.checkpoint());
+        t.engine->updateInfo(keyOf(1), infoOf(t.clock.wallSeconds() + 5)); // names the head alone
+        const auto before = t.engine->stats().counters.checkpoints;
+        t.clock.tick(1000); // each step of the checkpoint takes a turn
+        t.engine->requestCheckpoint();
+        for (unsigned i = 0; i < turns; ++i)
+            t.step();
+        const auto head = bytesOf(2, 50);
+        bool done = false;
+        t.engine->replaceHead(keyOf(1), 100, head, infoOf(t.clock.wallSeconds()), [&](const Status s) { done = s == Status::ok; });
+        ASSERT_TRUE(t.until([&] { return done; }));
+        during += t.engine->stats().counters.checkpoints == before;
+        ASSERT_TRUE(t.until([&] { return t.engine->stats().counters.checkpoints > before; }));
+        ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+        std::string got;
+        const auto status = t.load(keyOf(1), got);
+        if (status == Status::ok)
+            EXPECT_TRUE(got == bytes || got == head + bytes.substr(100)) << turns;
+        else
+            EXPECT_EQ(status, Status::notFound) << "after " << turns << " turns";
+        EXPECT_EQ(t.engine->stats().counters.corrupt, 0U) << "after " << turns << " turns";
+    }
+    EXPECT_GT(during, 5U) << "or this tests little";
+}

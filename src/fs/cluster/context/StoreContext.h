@@ -165,6 +165,7 @@ struct StoreContext {
     static constexpr size_t maxReadKeys = 1024;
     std::deque<std::function<void()>> later; ///< to be called at the next poll()
     bool recovered = false; ///< the whole index is known
+    uint64_t newHeads = 0; ///< large objects that got another head, and kept their parts
     uint64_t forgotten = 1; ///< times that copies of what was forgotten remained; all that is not found yet is the first
     uint64_t covered = 0; ///< of these, those that no start would find any more
     LeftBehind leftBehind;

@@ -101,6 +101,7 @@ ClusterFs::HeadReplacer::store()
         catalog.clusters[firstPart].total = total;
         catalog.clusters[firstPart].headBytes = static_cast<uint32_t>(front);
         catalog.clusters.noteChange(firstPart);
+        ++context_.newHeads;
     }
     const auto status = writers_.publish(stage);
     if (status != Status::ok) {

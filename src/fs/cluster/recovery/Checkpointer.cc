@@ -45,10 +45,23 @@ ClusterFs::Checkpointer::poll()
         return;
     if (step_ == Step::idle && !due())
         return;
+    if (waitsForJournal()) {
+        journal_.hasWaiter();
+        return;
+    }
     const auto until = context_.clock.micros() + turnMicros;
     do {
         next();
-    } while (!busy_ && step_ != Step::idle && context_.clock.micros() < until);
+    } while (!busy_ && step_ != Step::idle && !waitsForJournal() && context_.clock.micros() < until);
+}
+
+/// Clusters were caught at different moments. An object that was named before it was replaced, and parts that
+/// were named after they had got another head, do not fit together: the journal must say by then that the
+/// object is no more. A journal without room gets none before a checkpoint is complete.
+bool
+ClusterFs::Checkpointer::waitsForJournal() const
+{
+    return step_ == Step::journal && journal_.written() < caught_ && !journal_.full();
 }
 
 /// \returns whether this step may look at one thing more
@@ -102,6 +115,7 @@ ClusterFs::Checkpointer::begin()
     ++serial_;
     from_ = context_.sequence + 1;
     forgotten_ = context_.forgotten;
+    newHeads_ = context_.newHeads;
     context_.leftBehind.checkpointBegins();
     context_.catalog.changes.begin();
     anew_ = context_.catalog.changes.collectsAll();
@@ -161,6 +175,9 @@ ClusterFs::Checkpointer::next()
         return;
     case Step::groups:
         addGroups();
+        return;
+    case Step::journal:
+        step_ = Step::flush; // it has been waited for
         return;
     case Step::flush:
         step_ = Step::superblock;
@@ -570,8 +587,10 @@ ClusterFs::Checkpointer::addGroups()
     const auto saved = fits && wanted ? saveGroups(nextGroup_, groups_) : SavedGroups::Saved::all;
     if (saved == SavedGroups::Saved::some)
         return;
-    if (saved == SavedGroups::Saved::all)
-        step_ = Step::flush;
+    if (saved == SavedGroups::Saved::all) {
+        step_ = Step::journal;
+        caught_ = context_.newHeads != newHeads_ ? journal_.issued() : 0;
+    }
     if (groups_.empty())
         return;
     SavedGroups::Chunk chunk;

@@ -63,9 +63,10 @@ private:
     /// what next() will do
     enum class Step : uint8_t {
         idle, changedClusters, goneObjects, removals, sections, updates, uses, turn, removalsAgain, endOfLog,
-        groups, flush, superblock, flushSuperblock, finish
+        groups, journal, flush, superblock, flushSuperblock, finish
     };
 
+    bool waitsForJournal() const;
     bool look();
     bool due();
     void askForRoom();
@@ -113,6 +114,8 @@ private:
     uint64_t serial_; ///< the same, in the log
     uint64_t previous_; ///< of the one before, in the log
     uint64_t forgotten_ = 0; ///< StoreContext::forgotten when it began
+    uint64_t newHeads_ = 0; ///< StoreContext::newHeads when it began
+    Journal::Ticket caught_ = 0; ///< what the journal must have on the device before it counts
     Sequence from_ = 0; ///< first sequence number that it leaves to the journal
     bool anew_ = false; ///< names all there is
 

@@ -111,6 +111,12 @@ ClusterFs::Journal::announce(const ClusterNo cluster, const Sequence sequence)
     return issued_;
 }
 
+void
+ClusterFs::Journal::hasWaiter()
+{
+    waited_ = waited_ || (!pending_.empty() && failures_ < failuresTolerated);
+}
+
 bool
 ClusterFs::Journal::due() const
 {

@@ -43,6 +43,10 @@ public:
 
     /// writes when something is due
     void poll();
+    /// Makes the next poll() write what there is, unless that has failed too often.
+    void hasWaiter();
+    /// whether the region has no room until the next checkpoint
+    bool full() const { return nextBlock_ == blocks(); }
     /// makes the next poll() write whatever there is, and flush
     void hurry() { hurry_ = true; }
 
@@ -84,7 +88,7 @@ private:
     uint64_t writeAgain_ = 0; ///< the same of writes, on a device that takes none
     bool busy_ = false;
     bool flushOwed_ = false; ///< one has failed
-    bool waited_ = false; ///< somebody waits for an announcement
+    bool waited_ = false; ///< somebody waits for a record
     bool hurry_ = false;
     bool overflowed_ = false;
 };
