@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests of the web load: numbers, bodies, URLs, pages. */
+/* Tests of the web load: bodies, URLs, pages. */
 
-#include "tools/bench/web/base/Json.h"
-#include "tools/bench/web/base/LatencyHistogram.h"
-#include "tools/bench/web/base/Options.h"
 #include "tools/bench/web/corpus/BodyStream.h"
 #include "tools/bench/web/corpus/Fitted.h"
 #include "tools/bench/web/corpus/GeneratedCorpus.h"
@@ -18,86 +15,6 @@
 #include <set>
 
 using namespace WebBench;
-
-TEST(WebHistogramTest, percentilesAreCloseToTheExactOnes)
-{
-    LatencyHistogram histogram;
-    EXPECT_EQ(histogram.percentile(0.99), 0);
-    EXPECT_EQ(histogram.mean(), 0);
-    for (Nanos span = 1; span <= 100000; ++span)
-        histogram.add(span * 1000);
-    EXPECT_EQ(histogram.count(), 100000U);
-    EXPECT_EQ(histogram.most(), 100000000);
-    EXPECT_DOUBLE_EQ(histogram.mean(), 50000500);
-    for (const double share: {0.001, 0.1, 0.5, 0.9, 0.99, 0.999}) {
-        const double exact = share * 1e8;
-        EXPECT_GE(static_cast<double>(histogram.percentile(share)), exact - 1);
-        EXPECT_LE(static_cast<double>(histogram.percentile(share)), exact * (1 + 1.0 / 64) + 1);
-    }
-    EXPECT_EQ(histogram.percentile(1), histogram.most());
-}
-
-TEST(WebHistogramTest, takesAnySpan)
-{
-    LatencyHistogram histogram;
-    for (const Nanos span: {Nanos(-5), Nanos(0), Nanos(1), Nanos(63), Nanos(64), Nanos(65), Nanos(1) << 41, INT64_MAX})
-        histogram.add(span);
-    uint64_t sum = 0;
-    Nanos last = -1;
-    for (const auto &[upper, count]: histogram.buckets()) {
-        EXPECT_GT(upper, last);
-        last = upper;
-        sum += count;
-    }
-    EXPECT_EQ(sum, 8U);
-    EXPECT_EQ(last, INT64_MAX);
-}
-
-TEST(WebJsonTest, nestsAndEscapes)
-{
-    Json json;
-    json.beginObject();
-    json.add("a\"b", "x\\\n\x80");
-    json.beginArray("list");
-    json.add("", uint64_t(1));
-    json.beginObject();
-    json.endObject();
-    json.add("", 0.5);
-    json.endArray();
-    json.add("none", std::nan(""));
-    json.endObject();
-    EXPECT_EQ(json.text(), R"({"a\"b":"x\\\u000a\u0080","list":[1,{},0.5],"none":null})");
-}
-
-TEST(WebOptionsTest, isStrict)
-{
-    uint64_t number = 7;
-    double real = 0.5;
-    std::string choice = "a";
-    bool flag = false;
-    const auto parse = [&](const std::vector<std::string> &words, std::string &error) {
-        Options options("test");
-        options.whole("number", number, 1, 1 << 20, "a number");
-        options.real("real", real, 0, 1, "a share");
-        options.choice("choice", choice, {"a", "b"}, "one of two");
-        options.flag("flag", flag, true, "a switch");
-        return options.parse(words, error);
-    };
-    std::string error;
-    EXPECT_EQ(parse({"--number", "4K", "--real=0.25", "--choice", "b", "--flag"}, error), Options::Outcome::run) << error;
-    EXPECT_EQ(number, 4096U);
-    EXPECT_EQ(real, 0.25);
-    EXPECT_EQ(choice, "b");
-    EXPECT_TRUE(flag);
-    EXPECT_EQ(parse({"--flag", "--help"}, error), Options::Outcome::help);
-    for (const auto &words: std::vector<std::vector<std::string>>{{"--number", "0"}, {"--number", "-1"}, {"--number", "x"},
-            {"--number"}, {"--number="}, {"--number", "2G"}, {"--real", "nan"}, {"--real", "1.5"}, {"--choice", "c"},
-            {"--flag=1"}, {"--flag", "--flag"}, {"--other"}, {"word"}}) {
-        error.clear();
-        EXPECT_EQ(parse(words, error), Options::Outcome::wrong) << words[0];
-        EXPECT_FALSE(error.empty());
-    }
-}
 
 TEST(WebBodyTest, piecesFitTogether)
 {

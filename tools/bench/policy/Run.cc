@@ -28,7 +28,7 @@ constexpr unsigned closeMilliseconds = 60000;
 Key
 keyOf(const std::string &path)
 {
-    const uint64_t words[2] = {WebBench::hashText(path), WebBench::mix(WebBench::hashText(path), 1)};
+    const uint64_t words[2] = {Tools::hashText(path), Tools::mix(Tools::hashText(path), 1)};
     Key key;
     memcpy(key.bytes.data(), words, sizeof(words));
     return key;
@@ -196,12 +196,13 @@ Run::request(const uint32_t user, const Item &item)
     engine_->note(describe(item, user, key));
     ++figures_.requests;
     figures_.bytes += bytes;
-    if (lru_.request(key, bytes)) {
+    const auto [object, isNew] = seen_.emplace(key, static_cast<uint32_t>(seen_.size()));
+    figures_.seenHits += !isNew;
+    if (lru_.find(object->second)) {
         ++figures_.lruHits;
         figures_.lruHitBytes += bytes;
     }
-    if (!seen_.insert(key).second)
-        ++figures_.seenHits;
+    lru_.add(object->second, bytes);
     const auto reads = engine_->stats().counters.readFromDisk;
     const auto groups = engine_->stats().groupReads;
     const auto since = clock_.micros();

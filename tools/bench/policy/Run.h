@@ -5,13 +5,13 @@
 #define CLUSTERFS_BENCH_POLICY_RUN_H
 
 #include "fs/cluster/api/Engine.h"
-#include "tools/bench/policy/ObjectLru.h"
+#include "tools/base/Lru.h"
+#include "tools/base/Random.h"
 #include "tools/bench/policy/Settings.h"
-#include "tools/bench/web/base/Random.h"
 #include "tools/models/ManualClock.h"
 
 #include <array>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace PolicyBench {
 
@@ -77,9 +77,9 @@ private:
     ClusterFs::ManualClock clock_;
     ModelDevice device_;
     std::unique_ptr<ClusterFs::Engine> engine_;
-    ObjectLru lru_;
-    std::unordered_set<ClusterFs::Key, ClusterFs::KeyHash> seen_;
-    WebBench::Random random_{7};
+    Tools::LruCache lru_; ///< the replacement that proxies are measured against
+    std::unordered_map<ClusterFs::Key, uint32_t, ClusterFs::KeyHash> seen_; ///< the numbers that lru_ has for them
+    Tools::Random random_{7};
     std::vector<char> buffer_;
     Figures figures_;
     bool showing_ = false;

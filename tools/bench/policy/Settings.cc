@@ -3,6 +3,8 @@
 
 #include "tools/bench/policy/Settings.h"
 
+#include "tools/base/CommandLine.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -32,53 +34,51 @@ without(const std::vector<std::string> &words, const std::vector<std::string> &n
 } // namespace
 
 void
-Settings::declare(WebBench::Options &options)
+Settings::declare(Tools::CommandLine &line)
 {
-    workload.declare(options);
-    options.section("Who asks:");
-    options.whole("users", users, 1, 100000, "who are active at once; each makes a visit after the other");
-    options.choice("prepare", prepare, {"fill", "age", "nothing"},
+    workload.declare(line);
+    line.section("Who asks");
+    line.whole("users", users, 1, 100000, "who are active at once; each makes a visit after the other");
+    line.choice("prepare", prepare, {"fill", "age", "nothing"},
                    "what comes before: each page once, or random visits that replace the cache over and over");
-    options.real("turns", turns, 0, 1000, "how often ageing replaces the cache after it was filled");
-    options.whole("warm", warm, 0, 100000000, "visits that come before those that are counted");
-    options.whole("visits", visits, 1, 100000000, "visits that are counted");
-    options.whole("show", show, 0, 1000, "visits after these, whose requests, and those of the disk, are printed one by one");
-    options.section("The cache:");
-    options.whole("cache-mb", cacheMb, 16, 10000000, "size of the device");
-    options.text("engine", engine_, "OPTIONS", "options of cache_dir, in one word: --engine=\"staging=8 read-cache=40 locality=0\"");
-    options.choice("model", model_, {"hdd", "ssd"}, "what a request costs: 3.8 ms and 105 MB/s, or 50 us and 400 MB/s");
+    line.real("turns", turns, 0, 1000, "how often ageing replaces the cache after it was filled");
+    line.whole("warm", warm, 0, 100000000, "visits that come before those that are counted");
+    line.whole("visits", visits, 1, 100000000, "visits that are counted");
+    line.whole("show", show, 0, 1000, "visits after these, whose requests, and those of the disk, are printed one by one");
+    line.section("The cache");
+    line.whole("cache-mb", cacheMb, 16, 10000000, "size of the device");
+    line.text("engine", engine_, "OPTIONS", "options of cache_dir, in one word: --engine=\"staging=8 read-cache=40 locality=0\"");
+    line.choice("model", model_, {"hdd", "ssd"}, "what a request costs: 3.8 ms and 105 MB/s, or 50 us and 400 MB/s");
 }
 
-bool
-Settings::check(std::string &error)
+void
+Settings::check()
 {
     costs = model_ == "hdd" ? hddCosts : ssdCosts;
     std::istringstream given(engine_);
-    std::string option;
+    std::string option, error;
     while (given >> option) {
         const auto equals = option.find('=');
-        if (equals == std::string::npos) {
-            error = "--engine: " + option + " is not of the form name=value";
-            return false;
-        }
+        if (equals == std::string::npos)
+            throw Tools::BadRequest("--engine: " + option + " is not of the form name=value");
         if (!config.set(option.substr(0, equals), option.substr(equals + 1), error))
-            return false;
+            throw Tools::BadRequest(error);
     }
-    return config.validate(error);
+    if (!config.validate(error))
+        throw Tools::BadRequest(error);
 }
 
-WebBench::Options::Outcome
-Settings::parse(const std::vector<std::string> &words, std::string &said)
+bool
+Settings::read(const std::vector<std::string> &words)
 {
-    using Outcome = WebBench::Options::Outcome;
     words_ = words;
-    WebBench::Options options("bench-policy: the engine's decisions without a proxy and without waiting: hit ratio beside\n"
-                              "that of LRU over objects, and where its disk reads go. Deterministic.");
-    declare(options);
-    const auto outcome = options.parse(words, said);
-    if (outcome == Outcome::help)
-        said = options.help();
-    return outcome == Outcome::run && !check(said) ? Outcome::wrong : outcome;
+    Tools::CommandLine line("bench-policy: the engine's decisions without a proxy and without waiting: hit ratio beside\n"
+                            "that of LRU over objects, and where its disk reads go. Deterministic.");
+    declare(line);
+    if (!line.read(words))
+        return false;
+    check();
+    return true;
 }
 
 std::unique_ptr<WebBench::Workload>
@@ -90,11 +90,10 @@ Settings::visitsIn(const std::string &order, std::string &error) const
         words = without(words, {"--order", "--change", "--flood", "--seed"});
         words.insert(words.end(), {"--order", order, "--seed", "1000"});
     }
-    WebBench::Options options("");
-    own.declare(options);
-    if (options.parse(words, error) != WebBench::Options::Outcome::run)
-        return nullptr;
-    return own.workload.make(options, static_cast<uint32_t>(users), error);
+    Tools::CommandLine line("");
+    own.declare(line);
+    line.read(words);
+    return own.workload.make(line, static_cast<uint32_t>(users), error);
 }
 
 } // namespace PolicyBench

@@ -29,16 +29,17 @@ public:
     ClusterFs::Config config;
     Costs costs;
 
-    /// \returns run, help (with the text in said) or wrong (with the reason in said)
-    WebBench::Options::Outcome parse(const std::vector<std::string> &words, std::string &said);
+    /// \returns false when the words asked for help, which was printed
+    /// \throws BadRequest
+    bool read(const std::vector<std::string> &words);
 
     /// the visits to prepare with, in that order, or those to measure when order is empty
     /// \returns nothing, with the reason in error
     std::unique_ptr<WebBench::Workload> visitsIn(const std::string &order, std::string &error) const;
 
 private:
-    void declare(WebBench::Options &);
-    bool check(std::string &error);
+    void declare(Tools::CommandLine &);
+    void check();
 
     std::vector<std::string> words_;
     std::string engine_;

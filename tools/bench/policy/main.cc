@@ -2,6 +2,7 @@
 /* bench-policy: what the engine's policies do to hit ratio and disk reads, in
  * seconds instead of hours, with the engine's own code. */
 
+#include "tools/base/CommandLine.h"
 #include "tools/bench/policy/Run.h"
 
 #include <cstdio>
@@ -112,20 +113,9 @@ work(const Settings &settings)
 int
 main(int argc, char **argv)
 {
-    using Outcome = WebBench::Options::Outcome;
     Settings settings;
-    std::string said;
-    switch (settings.parse(std::vector<std::string>(argv + 1, argv + argc), said)) {
-    case Outcome::help:
-        std::cout << said;
-        return 0;
-    case Outcome::wrong:
-        return fail(said);
-    case Outcome::run:
-        break;
-    }
     try {
-        return work(settings);
+        return settings.read(Tools::wordsOf(argc, argv)) ? work(settings) : 0;
     } catch (const std::exception &e) {
         return fail(e.what());
     }

@@ -4,6 +4,7 @@
 #include "tools/bench/scale/Corpus.h"
 
 #include "fs/cluster/catalog/Catalog.h"
+#include "tools/base/Random.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,23 +13,10 @@ using namespace ClusterFs;
 
 namespace ScaleBench {
 
-namespace {
-
-/// spreads a number over all bits, and no two to the same (Steele, Lea, Flood: SplitMix)
-uint64_t
-spread(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
-} // namespace
-
 Key
 keyOf(const uint64_t number)
 {
-    const uint64_t words[2] = {spread(number + 1), spread(~number)};
+    const uint64_t words[2] = {Tools::mix(number + 1), Tools::mix(~number)};
     Key key;
     memcpy(key.bytes.data(), words, sizeof(words));
     return key;

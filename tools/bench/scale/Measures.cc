@@ -4,8 +4,8 @@
 #include "tools/bench/scale/Measures.h"
 
 #include "fs/cluster/layout/IndexBlock.h"
+#include "tools/base/Json.h"
 #include "tools/bench/scale/Session.h"
-#include "tools/bench/web/base/Json.h"
 
 #include <array>
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 using namespace ClusterFs;
-using WebBench::Json;
+using Tools::Json;
 
 namespace ScaleBench {
 
@@ -56,7 +56,7 @@ need(const bool well, const std::string &what)
 
 /// Does something in a process of its own, which ends without closing anything.
 /// \returns the JSON object that it filled
-std::string
+Json
 inProcess(const char *const name, const std::function<void(Json &)> &work)
 {
     std::array<int, 2> ends{};
@@ -66,17 +66,14 @@ inProcess(const char *const name, const std::function<void(Json &)> &work)
     need(child >= 0, "there is no process");
     if (child == 0) {
         close(ends[0]);
-        Json json;
-        json.beginObject();
-        json.add("what", name);
+        Json json = {{"what", name}};
         try {
             work(json);
         } catch (const std::exception &e) {
             fprintf(stderr, "bench-scale: %s: %s\n", name, e.what());
             _exit(1);
         }
-        json.endObject();
-        const auto &text = json.text();
+        const auto text = Tools::jsonText(json);
         fflush(stdout);
         _exit(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
     }
@@ -88,7 +85,7 @@ inProcess(const char *const name, const std::function<void(Json &)> &work)
     close(ends[0]);
     int status = 0;
     need(waitpid(child, &status, 0) == child && status == 0, std::string(name) + " failed");
-    return text;
+    return Json::parse(text);
 }
 
 /* what is said of them */
@@ -112,29 +109,25 @@ tell(Json &json, const char *const when, const Turns &turns)
            milliseconds(turns.wall.longest), turns.wall.which.c_str(), static_cast<unsigned long long>(turns.wall.tooLong),
            static_cast<unsigned long long>(turns.calls), milliseconds(turns.processor.longest), turns.processor.which.c_str(),
            static_cast<unsigned long long>(turns.processor.tooLong));
-    json.beginObject(std::string("turns ") + when);
-    json.add("calls", turns.calls);
-    json.add("longestMs", milliseconds(turns.wall.longest));
-    json.add("longest", turns.wall.which);
-    json.add("above2ms", turns.wall.tooLong);
-    json.add("longestProcessorMs", milliseconds(turns.processor.longest));
-    json.add("longestProcessor", turns.processor.which);
-    json.add("processorAbove2ms", turns.processor.tooLong);
-    json.endObject();
+    json[std::string("turns ") + when] = {
+        {"calls", turns.calls}, {"longestMs", milliseconds(turns.wall.longest)}, {"longest", turns.wall.which},
+        {"above2ms", turns.wall.tooLong}, {"longestProcessorMs", milliseconds(turns.processor.longest)},
+        {"longestProcessor", turns.processor.which}, {"processorAbove2ms", turns.processor.tooLong}
+    };
 }
 
 void
 tell(Json &json, const char *const name, const double value, const char *const unit)
 {
     printf("  %s: %.4g %s\n", name, value, unit);
-    json.add(name, value);
+    json[name] = value;
 }
 
 void
 tell(Json &json, const char *const name, const uint64_t value, const char *const unit)
 {
     printf("  %s: %llu %s\n", name, static_cast<unsigned long long>(value), unit);
-    json.add(name, value);
+    json[name] = value;
 }
 
 void
@@ -363,13 +356,13 @@ class Measuring
 public:
     explicit Measuring(const Plan &plan): plan_(plan) {}
 
-    std::string run() {
+    Json run() {
         for (const auto tb: plan_.terabytes)
             disk(tb);
         memory(usualBytes);
         memory(3000);
         shapes();
-        return "{" + machine() + ",\n\"measured\": [\n" + measured_ + "\n]}\n";
+        return {{"machine", machine()}, {"measured", measured_}};
     }
 
 private:
@@ -377,7 +370,7 @@ private:
 
     void add(const std::string &title, const char *const what, const std::function<void(Json &)> &work) {
         printf("%s: %s\n", title.c_str(), what);
-        measured_ += (measured_.empty() ? "" : ",\n") + inProcess((title + ": " + what).c_str(), work);
+        measured_.push_back(inProcess((title + ": " + what).c_str(), work));
     }
 
     void disk(const uint64_t tb) {
@@ -442,7 +435,7 @@ private:
         unlink(path().c_str());
     }
 
-    std::string machine() const {
+    Json machine() const {
         std::string cpu;
         std::ifstream file("/proc/cpuinfo");
         for (std::string line; std::getline(file, line);) {
@@ -451,20 +444,15 @@ private:
         }
         struct utsname system{};
         uname(&system);
-        Json json;
-        json.beginObject();
-        json.add("cpu", cpu);
-        json.add("cores", static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
-        json.add("memoryMb", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) >> 20);
-        json.add("kernel", system.release);
-        json.add("storesPerSecond", plan_.rate);
-        json.add("checkpointSeconds", plan_.interval);
-        json.endObject();
-        return "\"machine\": " + json.text();
+        return {
+            {"cpu", cpu}, {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+            {"memoryMb", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) >> 20},
+            {"kernel", system.release}, {"storesPerSecond", plan_.rate}, {"checkpointSeconds", plan_.interval}
+        };
     }
 
     const Plan plan_;
-    std::string measured_; ///< JSON objects, one for each thing that was done
+    Json measured_ = Json::array(); ///< an object for each thing that was done
 };
 
 } // namespace
@@ -473,7 +461,7 @@ std::string
 measureAll(const Plan &plan)
 {
     told(); // before there are processes to share it
-    return Measuring(plan).run();
+    return Tools::jsonText(Measuring(plan).run(), 1) + "\n";
 }
 
 } // namespace ScaleBench

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 using namespace ClusterFs;
+using Tools::secondsSince;
 
 namespace ScaleBench {
 
@@ -30,12 +31,6 @@ need(const bool well, const std::string &what)
 {
     if (!well)
         throw std::runtime_error(what);
-}
-
-double
-secondsSince(const uint64_t nanos)
-{
-    return static_cast<double>(Turns::Now(CLOCK_MONOTONIC) - nanos) / 1e9;
 }
 
 } // namespace
@@ -150,7 +145,7 @@ Session::start()
     Start s;
     std::string error;
     const auto resident = ResidentBytes();
-    const auto begin = Turns::Now(CLOCK_MONOTONIC);
+    const auto begin = Tools::now();
     const Log log = [](const LogLevel level, const std::string &line) {
         if (level == LogLevel::error)
             std::cerr << line << std::endl;
@@ -228,7 +223,7 @@ Session::checkpoint()
     const auto before = engine_->stats().counters;
     Checkpoint c;
     engine_->requestCheckpoint();
-    const auto begin = Turns::Now(CLOCK_MONOTONIC);
+    const auto begin = Tools::now();
     while (engine_->stats().counters.checkpoints == before.checkpoints) {
         poll(c.turns, 1);
         need(engine_->stats().counters.checkpointErrors == before.checkpointErrors, "a checkpoint failed");
@@ -260,7 +255,7 @@ Session::idle(const unsigned seconds, Turns &turns)
     config.checkpoint = 1;
     engine_->reconfigure(config);
     const auto before = engine_->stats().bytesWritten;
-    const auto begin = Turns::Now(CLOCK_MONOTONIC);
+    const auto begin = Tools::now();
     while (secondsSince(begin) < seconds)
         poll(turns, 10);
     engine_->reconfigure(config_);
@@ -270,7 +265,7 @@ Session::idle(const unsigned seconds, Turns &turns)
 double
 Session::stop()
 {
-    const auto begin = Turns::Now(CLOCK_MONOTONIC);
+    const auto begin = Tools::now();
     const auto status = engine_->close(stopMilliseconds);
     need(status == Status::ok, std::string("the store does not stop: ") + statusText(status));
     return secondsSince(begin);

@@ -4,9 +4,9 @@
 #ifndef CLUSTERFS_BENCH_SCALE_TURNS_H
 #define CLUSTERFS_BENCH_SCALE_TURNS_H
 
-#include <algorithm>
+#include "tools/base/Clock.h"
+
 #include <cstdint>
-#include <ctime>
 #include <string>
 
 namespace ScaleBench {
@@ -61,21 +61,15 @@ public:
     Times wall;
     Times processor;
 
-    static uint64_t Now(const clockid_t clock) {
-        struct timespec t;
-        clock_gettime(clock, &t);
-        return static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
-    }
-
 private:
     class Measuring
     {
     public:
         Measuring(Turns &turns, const char *const name): turns_(turns), name_(name) {}
         ~Measuring() {
-            const auto took = Now(CLOCK_THREAD_CPUTIME_ID) - processor_;
+            const auto took = static_cast<uint64_t>(Tools::now(CLOCK_THREAD_CPUTIME_ID) - processor_);
             turns_.processor.add(took, name_);
-            turns_.wall.add(Now(CLOCK_MONOTONIC) - wall_, name_);
+            turns_.wall.add(static_cast<uint64_t>(Tools::now() - wall_), name_);
             turns_.processorNanos += took;
             ++turns_.calls;
         }
@@ -83,8 +77,8 @@ private:
     private:
         Turns &turns_;
         const char *const name_;
-        const uint64_t wall_ = Now(CLOCK_MONOTONIC);
-        const uint64_t processor_ = Now(CLOCK_THREAD_CPUTIME_ID);
+        const Tools::Nanos wall_ = Tools::now();
+        const Tools::Nanos processor_ = Tools::now(CLOCK_THREAD_CPUTIME_ID);
     };
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* bench-scale: the engine with as many objects as large disks hold. */
 
+#include "tools/base/CommandLine.h"
 #include "tools/bench/scale/Measures.h"
-#include "tools/bench/web/base/Options.h"
 
 #include <algorithm>
 #include <fstream>
@@ -45,9 +45,8 @@ measure(Plan plan, const uint64_t terabytes, const bool quick, const std::string
 int
 main(int argc, char **argv)
 {
-    using Outcome = WebBench::Options::Outcome;
-    WebBench::Options options("bench-scale: the engine with as many objects as large disks hold. What it writes of index log\n"
-                              "and directories is kept in a sparse file, the objects' bytes are made again when they are read.");
+    Tools::CommandLine line("bench-scale: the engine with as many objects as large disks hold. What it writes of index log\n"
+                            "and directories is kept in a sparse file, the objects' bytes are made again when they are read.");
     Plan plan;
     plan.folder = ".";
     plan.objects = 100000000;
@@ -60,25 +59,17 @@ main(int argc, char **argv)
     bool quick = false;
     std::string out;
     std::string path;
-    options.text("folder", plan.folder, "FOLDER", "where the image goes, which takes 20 GB in the end");
-    options.whole("terabytes", terabytes, 0, 1024, "of the disk; 0: first 1, then 8, then 64");
-    options.whole("objects", plan.objects, 1, 1000000000, "on the disk");
-    options.flag("quick", quick, true, "a hundred thousand objects: everything is run, nothing can be concluded");
-    options.text("out", out, "FILE", "where all figures go, as JSON: ./bench report FOLDER makes tables of such files");
-    options.section("Instead:");
-    options.text("load", path, "IMAGE", "store so many objects in this formatted cache, and die without closing");
-    options.whole("bytes", bytes, 0, uint64_t(1) << 30, "of each of them");
-    std::string said;
-    switch (options.parse(argc, argv, said)) {
-    case Outcome::help:
-        std::cout << options.help();
-        return 0;
-    case Outcome::wrong:
-        return fail(said);
-    case Outcome::run:
-        break;
-    }
+    line.text("folder", plan.folder, "FOLDER", "where the image goes, which takes 20 GB in the end");
+    line.whole("terabytes", terabytes, 0, 1024, "of the disk; 0: first 1, then 8, then 64");
+    line.whole("objects", plan.objects, 1, 1000000000, "on the disk");
+    line.flag("quick", quick, "a hundred thousand objects: everything is run, nothing can be concluded");
+    line.text("out", out, "FILE", "where all figures go, as JSON: ./bench report FOLDER makes tables of such files");
+    line.section("Instead");
+    line.text("load", path, "IMAGE", "store so many objects in this formatted cache, and die without closing");
+    line.bytes("bytes", bytes, 0, uint64_t(1) << 30, "of each of them");
     try {
+        if (!line.read(Tools::wordsOf(argc, argv)))
+            return 0;
         if (path.empty())
             return measure(plan, terabytes, quick, out);
         return fail(load(path, plan.objects, bytes));

@@ -4,13 +4,15 @@
 #ifndef CLUSTERFS_BENCH_WEB_BASE_POLLER_H
 #define CLUSTERFS_BENCH_WEB_BASE_POLLER_H
 
-#include "tools/bench/web/base/Clock.h"
+#include "tools/base/Clock.h"
 #include "tools/bench/web/base/Socket.h"
 
 #include <cstdint>
 #include <string>
 
 namespace WebBench {
+
+using namespace Tools;
 
 /// What is told when a socket is ready.
 class PollHandler

@@ -2,7 +2,7 @@
 /* TCP sockets over IPv4. */
 
 #include "tools/bench/web/base/Socket.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

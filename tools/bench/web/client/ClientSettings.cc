@@ -3,6 +3,8 @@
 
 #include "tools/bench/web/client/ClientSettings.h"
 
+#include "tools/base/CommandLine.h"
+
 #include <algorithm>
 
 namespace WebBench {
@@ -18,56 +20,56 @@ constexpr uint64_t logBrowsers = 250;
 } // namespace
 
 void
-ClientSettings::declare(Options &options)
+ClientSettings::declare(CommandLine &line)
 {
-    options.section("Who is asked:");
-    options.text("proxy", proxyText, "IPV4:PORT", "the proxy");
-    options.text("origin", origin, "HOST:PORT", "the origin's name in URLs; with this as the proxy, too, there is no proxy");
-    options.text("domain", domain, "NAME",
+    line.section("Who is asked");
+    line.text("proxy", proxyText, "IPV4:PORT", "the proxy");
+    line.text("origin", origin, "HOST:PORT", "the origin's name in URLs; with this as the proxy, too, there is no proxy");
+    line.text("domain", domain, "NAME",
                  "each site is a host of this domain (http://s12.NAME/...), whose requests the proxy must bring to the origin;\n"
                  "without it, all sites are folders of the origin");
-    options.flag("reverse", reverse, true, "the proxy poses as the origin: send it paths and Host, not whole URLs");
-    workload.declare(options);
-    options.choice("timing", logTiming, {"throttle", "real", "fast"},
+    line.flag("reverse", reverse, "the proxy poses as the origin: send it paths and Host, not whole URLs");
+    workload.declare(line);
+    line.choice("timing", logTiming, {"throttle", "real", "fast"},
                    "throttle: --users requests at once, each the next of the log. real: at the times of the log.\n"
                    "fast: like throttle, with as many as 256 at once");
-    options.real("speedup", speedup, 0.001, 1e6, "how much faster than the log, for --timing real");
-    options.section("Users:");
-    options.whole("users", users, 0, maxUsers,
+    line.real("speedup", speedup, 0.001, 1e6, "how much faster than the log, for --timing real");
+    line.section("Users");
+    line.whole("users", users, 0, maxUsers,
                   "how many visits are under way at once; 0: 8, in an open loop at most 64, logs: see --timing (real: at most 1000)");
-    options.real("rate", rate, 0, 1e6,
+    line.real("rate", rate, 0, 1e6,
                  "open loop: visits per second, at random times; what is late counts from when it was due; 0: closed loop");
-    options.real("think", think, 0, 3600, "closed loop: mean seconds that a user rests between visits");
-    options.whole("connections", connections, 1, 64, "the most that a browser opens");
-    options.whole("addresses", addresses, 0, maxUsers, "how many source addresses (127.0.x.y) users come from; 0: each from its own; logs: 250");
-    options.flag("one-address", oneAddress, true, "leave the source address to the system");
-    options.choice("referer", refererText, {"full", "origin", "none"}, "how much of the Referer browsers tell");
-    options.section("How long:");
-    options.real("seconds", seconds, 0, 1e6, "measured time; 0: until --visits are done");
-    options.whole("visits", visits, 0, UINT64_MAX,
+    line.real("think", think, 0, 3600, "closed loop: mean seconds that a user rests between visits");
+    line.whole("connections", connections, 1, 64, "the most that a browser opens");
+    line.whole("addresses", addresses, 0, maxUsers, "how many source addresses (127.0.x.y) users come from; 0: each from its own; logs: 250");
+    line.flag("one-address", oneAddress, "leave the source address to the system");
+    line.choice("referer", refererText, {"full", "origin", "none"}, "how much of the Referer browsers tell");
+    line.section("How long");
+    line.real("seconds", seconds, 0, 1e6, "measured time; 0: until --visits are done");
+    line.whole("visits", visits, 0, UINT64_MAX,
                   "visits (also those of the warm-up); 0: as long as --seconds; a log or --order once ends by itself");
-    options.real("warmup", warmup, 0, 1e6, "seconds before the measured time");
-    options.real("drain", drain, 0, 1e5, "open loop: seconds to wait for what is not done when the time is over");
-    options.real("timeout", timeout, 0.1, 1e5, "seconds for one request");
-    options.real("deadline", deadline, 0, 1e6, "seconds after which it ends in any case; 0: a minute after it should have ended, or an hour");
-    options.whole("max-errors", maxErrors, 1, UINT64_MAX, "give up after so many errors");
-    options.section("Results:");
-    options.text("json", json, "FILE", "where to write the results; - is the standard output");
-    options.real("interval", interval, 0.01, 1e5, "seconds of a row of the timeline");
-    options.flag("no-check", checkBodies, false, "don't look at the bytes of bodies");
-    options.flag("check", checkBodies, true, "look at the bytes of bodies, as is the default");
-    options.flag("describe", describe, true, "print what the workload may ask for, and end");
+    line.real("warmup", warmup, 0, 1e6, "seconds before the measured time");
+    line.real("drain", drain, 0, 1e5, "open loop: seconds to wait for what is not done when the time is over");
+    line.real("timeout", timeout, 0.1, 1e5, "seconds for one request");
+    line.real("deadline", deadline, 0, 1e6, "seconds after which it ends in any case; 0: a minute after it should have ended, or an hour");
+    line.whole("max-errors", maxErrors, 1, UINT64_MAX, "give up after so many errors");
+    line.section("Results");
+    line.text("json", json, "FILE", "where to write the results; - is the standard output");
+    line.real("interval", interval, 0.01, 1e5, "seconds of a row of the timeline");
+    line.flag("no-check", checkBodies, "don't look at the bytes of bodies", false);
+    line.flag("check", checkBodies, "look at the bytes of bodies, as is the default");
+    line.flag("describe", describe, "print what the workload may ask for, and end");
 }
 
 bool
-ClientSettings::checkTiming(const Options &options, std::string &error)
+ClientSettings::checkTiming(const CommandLine &line, std::string &error)
 {
     const bool isLog = workload.isLog();
-    if (!isLog && (options.given("timing") || options.given("speedup")))
+    if (!isLog && (line.given("timing") || line.given("speedup")))
         error = "--timing and --speedup are for the workload log";
     else if (isLog && (rate > 0 || think > 0))
         error = "--rate and --think are not for the workload log: --timing says when its requests are made";
-    else if (options.given("speedup") && logTiming != "real")
+    else if (line.given("speedup") && logTiming != "real")
         error = "--speedup is for --timing real";
     else if (rate > 0 && think > 0)
         error = "--think is for a closed loop, --rate makes an open one";
@@ -98,7 +100,7 @@ ClientSettings::checkUsers(std::string &error)
 }
 
 bool
-ClientSettings::check(const Options &options, std::string &error)
+ClientSettings::check(const CommandLine &line, std::string &error)
 {
     if (!proxy.parse(proxyText, error)) {
         error = "--proxy: " + error;
@@ -114,11 +116,11 @@ ClientSettings::check(const Options &options, std::string &error)
     }
     referer = refererText == "full" ? RequestText::Referer::full
               : refererText == "origin" ? RequestText::Referer::origin : RequestText::Referer::none;
-    if (options.given("check") && options.given("no-check")) {
+    if (line.given("check") && line.given("no-check")) {
         error = "--check and --no-check contradict each other";
         return false;
     }
-    if (!checkTiming(options, error) || !checkUsers(error))
+    if (!checkTiming(line, error) || !checkUsers(error))
         return false;
     if (deadline <= 0)
         deadline = seconds > 0 ? warmup + seconds + drain + 60 : 3600;

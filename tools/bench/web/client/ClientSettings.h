@@ -4,14 +4,19 @@
 #ifndef CLUSTERFS_BENCH_WEB_CLIENT_CLIENTSETTINGS_H
 #define CLUSTERFS_BENCH_WEB_CLIENT_CLIENTSETTINGS_H
 
-#include "tools/bench/web/base/Options.h"
 #include "tools/bench/web/base/Socket.h"
 #include "tools/bench/web/client/RequestText.h"
 #include "tools/bench/web/workload/Factory.h"
 
 #include <string>
 
+namespace Tools {
+class CommandLine;
+}
+
 namespace WebBench {
+
+using namespace Tools;
 
 /// Everything that decides a run. Numbers that are 0 stand for "not given"
 /// until check() has filled them in.
@@ -53,14 +58,14 @@ struct ClientSettings {
     std::string json = "-";
     bool describe = false;
 
-    void declare(Options &);
+    void declare(CommandLine &);
 
     /// fills in what follows from other options
     /// \returns false with the reason in error
-    bool check(const Options &, std::string &error);
+    bool check(const CommandLine &, std::string &error);
 
 private:
-    bool checkTiming(const Options &, std::string &error);
+    bool checkTiming(const CommandLine &, std::string &error);
     bool checkUsers(std::string &error);
 };
 

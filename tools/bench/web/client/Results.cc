@@ -13,31 +13,13 @@ namespace {
 constexpr size_t longestTimeline = 100000; ///< rows; what comes later is added to the last
 constexpr uint64_t maxComplaints = 10;
 
-void
-writeTimes(Json &json, const std::string &key, const LatencyHistogram &times)
+Json
+buckets(const LatencyHistogram &times)
 {
-    json.beginObject(key);
-    json.add("count", times.count());
-    json.add("mean", times.mean() / 1e9);
-    json.add("p50", toSeconds(times.percentile(0.5)));
-    json.add("p90", toSeconds(times.percentile(0.9)));
-    json.add("p99", toSeconds(times.percentile(0.99)));
-    json.add("p99.9", toSeconds(times.percentile(0.999)));
-    json.add("max", toSeconds(times.most()));
-    json.endObject();
-}
-
-void
-writeBuckets(Json &json, const std::string &key, const LatencyHistogram &times)
-{
-    json.beginArray(key);
-    for (const auto &[upper, count]: times.buckets()) {
-        json.beginArray();
-        json.add("", toSeconds(upper));
-        json.add("", count);
-        json.endArray();
-    }
-    json.endArray();
+    auto json = Json::array();
+    for (const auto &[upper, count]: times.buckets())
+        json.push_back(Json::array({toSeconds(upper), count}));
+    return json;
 }
 
 } // namespace
@@ -148,46 +130,39 @@ void
 Results::write(Json &json) const
 {
     const double span = seconds();
-    json.add("seconds", span);
-    json.add("visits", visits_);
-    json.add("failedVisits", failedVisits_);
-    json.add("unfinished", unfinished_);
-    json.add("requests", total_.requests);
-    json.add("bytes", total_.bytes);
-    json.add("hits", total_.hits);
-    json.add("hitBytes", total_.hitBytes);
-    json.add("errors", errors_);
-    json.add("badBodies", badBodies_);
-    json.add("retries", retries_);
-    json.add("visitsPerSecond", span > 0 ? static_cast<double>(visitsInTime_) / span : 0);
-    json.add("requestsPerSecond", span > 0 ? static_cast<double>(inTime_.requests) / span : 0);
-    writeTimes(json, "hit", hit_);
-    writeTimes(json, "miss", miss_);
-    writeTimes(json, "all", all_);
-    writeTimes(json, "visit", visit_);
-    writeTimeline(json);
-    json.beginObject("histogram");
-    writeBuckets(json, "hit", hit_);
-    writeBuckets(json, "miss", miss_);
-    writeBuckets(json, "visit", visit_);
-    json.endObject();
+    json["seconds"] = span;
+    json["visits"] = visits_;
+    json["failedVisits"] = failedVisits_;
+    json["unfinished"] = unfinished_;
+    json["requests"] = total_.requests;
+    json["bytes"] = total_.bytes;
+    json["hits"] = total_.hits;
+    json["hitBytes"] = total_.hitBytes;
+    json["errors"] = errors_;
+    json["badBodies"] = badBodies_;
+    json["retries"] = retries_;
+    json["visitsPerSecond"] = span > 0 ? static_cast<double>(visitsInTime_) / span : 0;
+    json["requestsPerSecond"] = span > 0 ? static_cast<double>(inTime_.requests) / span : 0;
+    json["hit"] = hit_.summary();
+    json["miss"] = miss_.summary();
+    json["all"] = all_.summary();
+    json["visit"] = visit_.summary();
+    json["timeline"] = timeline();
+    json["histogram"] = {{"hit", buckets(hit_)}, {"miss", buckets(miss_)}, {"visit", buckets(visit_)}};
 }
 
-void
-Results::writeTimeline(Json &json) const
+Json
+Results::timeline() const
 {
-    json.beginArray("timeline");
+    auto json = Json::array();
     for (size_t i = 0; i < timeline_.size(); ++i) {
         const auto &row = timeline_[i];
-        json.beginObject();
-        json.add("t", toSeconds(interval_) * static_cast<double>(i));
-        json.add("requests", row.requests);
-        json.add("hits", row.hits);
-        json.add("bytes", row.bytes);
-        json.add("hitBytes", row.hitBytes);
-        json.endObject();
+        json.push_back({
+            {"t", toSeconds(interval_) * static_cast<double>(i)}, {"requests", row.requests}, {"hits", row.hits},
+            {"bytes", row.bytes}, {"hitBytes", row.hitBytes}
+        });
     }
-    json.endArray();
+    return json;
 }
 
 } // namespace WebBench

@@ -4,14 +4,16 @@
 #ifndef CLUSTERFS_BENCH_WEB_CLIENT_RESULTS_H
 #define CLUSTERFS_BENCH_WEB_CLIENT_RESULTS_H
 
-#include "tools/bench/web/base/Json.h"
-#include "tools/bench/web/base/LatencyHistogram.h"
+#include "tools/base/Json.h"
+#include "tools/base/LatencyHistogram.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace WebBench {
+
+using namespace Tools;
 
 /// Counts and times of a run. Counts what should have begun within the window
 /// of measurement; speeds count what was also completed within it.
@@ -47,6 +49,7 @@ public:
     uint64_t allResponses() const { return allResponses_; } ///< likewise
     uint64_t badBodies() const { return allBadBodies_; } ///< likewise
 
+    /// adds them to a JSON object
     void write(Json &) const;
 
 private:
@@ -62,7 +65,7 @@ private:
     double seconds() const;
     void complain(const std::string &problem);
     Row &rowAt(Nanos);
-    void writeTimeline(Json &) const;
+    Json timeline() const;
 
     Nanos begin_ = 0;
     Nanos end_ = INT64_MAX;

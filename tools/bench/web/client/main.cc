@@ -7,7 +7,8 @@
  * to 100,000 requests/s of one core (--workload random --object-bytes 13000
  * --users 16; requests / clientCpu). bench-origin took as much. */
 
-#include "tools/bench/web/base/Json.h"
+#include "tools/base/CommandLine.h"
+#include "tools/base/Json.h"
 #include "tools/bench/web/client/Load.h"
 
 #include <cerrno>
@@ -17,8 +18,8 @@
 #include <iostream>
 #include <new>
 #include <poll.h>
-#include <sys/resource.h>
 
+using namespace Tools;
 using namespace WebBench;
 
 namespace {
@@ -28,16 +29,6 @@ fail(const std::string &what, const int status)
 {
     std::cerr << "bench-client: " << what << std::endl;
     return status;
-}
-
-/// processor time of this process, in seconds
-double
-cpuSeconds()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval &t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 /// \returns whether anything listens there; else with the reason in error
@@ -59,38 +50,25 @@ void
 describe(const Workload &workload)
 {
     const auto totals = workload.totals();
-    Json json;
-    json.beginObject();
-    json.add("pages", totals.pages);
-    json.add("objects", totals.objects);
-    json.add("bytes", totals.bytes);
-    json.add("meanObjectsPerPage", totals.meanObjectsPerPage);
-    json.add("meanPageBytes", totals.meanPageBytes);
-    json.endObject();
-    std::cout << json.text() << std::endl;
+    std::cout << jsonText({
+        {"pages", totals.pages}, {"objects", totals.objects}, {"bytes", totals.bytes},
+        {"meanObjectsPerPage", totals.meanObjectsPerPage}, {"meanPageBytes", totals.meanPageBytes}
+    }) << std::endl;
 }
 
 void
 writeSettings(Json &json, const ClientSettings &settings, const Workload &workload, const int argc, char **const argv)
 {
-    json.beginArray("command");
-    for (int i = 0; i < argc; ++i)
-        json.add("", argv[i]);
-    json.endArray();
-    json.add("workload", settings.workload.workload);
-    json.add("seed", settings.workload.seed);
-    json.add("users", settings.users);
-    if (settings.rate > 0)
-        json.add("rate", settings.rate);
-    else
-        json.addNull("rate");
+    json["command"] = std::vector<std::string>(argv, argv + argc);
+    json["workload"] = settings.workload.workload;
+    json["seed"] = settings.workload.seed;
+    json["users"] = settings.users;
+    json["rate"] = settings.rate > 0 ? Json(settings.rate) : Json();
     if (const auto log = dynamic_cast<const LogWorkload *>(&workload)) {
-        json.beginObject("log");
-        json.add("entries", static_cast<uint64_t>(log->log().entries.size()));
-        json.add("clients", static_cast<uint64_t>(log->log().clients));
-        json.add("skipped", log->log().skipped);
-        json.add("badLines", log->log().badLines);
-        json.endObject();
+        json["log"] = {
+            {"entries", log->log().entries.size()}, {"clients", log->log().clients},
+            {"skipped", log->log().skipped}, {"badLines", log->log().badLines}
+        };
     }
 }
 
@@ -132,17 +110,15 @@ run(const ClientSettings &settings, Workload &workload, const int argc, char **c
     sigaction(SIGINT, &action, nullptr);
 
     Json json;
-    json.beginObject();
     writeSettings(json, settings, workload, argc, argv);
     const double before = cpuSeconds();
     Load load(settings, workload, context);
     const auto stopped = load.run();
     const double cpu = cpuSeconds() - before;
     results.write(json);
-    json.add("clientCpu", cpu);
-    json.add("stopped", stopped);
-    json.endObject();
-    if (!writeFile(settings.json, json.text()))
+    json["clientCpu"] = cpu;
+    json["stopped"] = stopped;
+    if (!writeFile(settings.json, jsonText(json)))
         return fail("cannot write " + settings.json + ": " + strerror(errno), 1);
     if (stopped == "errors")
         return fail("gave up after " + std::to_string(results.allErrors()) + " errors (--max-errors)", 1);
@@ -158,20 +134,17 @@ run(const ClientSettings &settings, Workload &workload, const int argc, char **c
 int
 main(int argc, char **argv)
 {
-    Options options("bench-client: users who ask a proxy for what bench-origin has, and check what they get.\n"
-                    "Writes its results as JSON. Ends with status 1 when a body was wrong or the run failed.");
+    CommandLine line("bench-client: users who ask a proxy for what bench-origin has, and check what they get.\n"
+                     "Writes its results as JSON. Ends with status 1 when a body was wrong or the run failed.");
     ClientSettings settings;
-    settings.declare(options);
+    settings.declare(line);
     std::string error;
-    const auto outcome = options.parse(argc, argv, error);
-    if (outcome == Options::Outcome::help) {
-        std::cout << options.help();
-        return 0;
-    }
-    if (outcome == Options::Outcome::wrong || !settings.check(options, error))
-        return fail(error, 2);
     try {
-        const auto workload = settings.workload.make(options, static_cast<uint32_t>(settings.browsers), error);
+        if (!line.read(wordsOf(argc, argv)))
+            return 0;
+        if (!settings.check(line, error))
+            return fail(error, 2);
+        const auto workload = settings.workload.make(line, static_cast<uint32_t>(settings.browsers), error);
         if (!workload)
             return fail(error, 2);
         if (settings.describe) {
@@ -179,6 +152,8 @@ main(int argc, char **argv)
             return 0;
         }
         return run(settings, *workload, argc, argv);
+    } catch (const BadRequest &e) {
+        return fail(e.what(), 2);
     } catch (const std::bad_alloc &) {
         return fail("not enough memory for this workload", 1);
     }

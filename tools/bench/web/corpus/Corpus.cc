@@ -2,11 +2,13 @@
 /* The web that is asked for: sites with pages with embedded objects. */
 
 #include "tools/bench/web/corpus/Corpus.h"
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 
 #include <unordered_set>
 
 namespace WebBench {
+
+using namespace Tools;
 
 Page
 Corpus::page(const uint64_t number) const

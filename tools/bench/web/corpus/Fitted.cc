@@ -62,7 +62,7 @@ memberSize(const Kind kind)
 }
 
 Kind
-drawKind(Random &random)
+drawKind(Tools::Random &random)
 {
     double rest = random.real();
     for (const auto &row: rows()) {

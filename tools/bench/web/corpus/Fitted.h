@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_WEB_CORPUS_FITTED_H
 #define CLUSTERFS_BENCH_WEB_CORPUS_FITTED_H
 
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 #include "tools/bench/web/corpus/Kind.h"
 #include "tools/bench/web/corpus/Quantiles.h"
 
@@ -27,7 +27,7 @@ const Quantiles &pageSize();
 const Quantiles &memberSize(Kind);
 
 /// the kind of an embedded object, by its share
-Kind drawKind(Random &);
+Kind drawKind(Tools::Random &);
 
 /// the mean size of an embedded object
 double meanMemberSize();

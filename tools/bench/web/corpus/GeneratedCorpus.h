@@ -4,11 +4,13 @@
 #ifndef CLUSTERFS_BENCH_WEB_CORPUS_GENERATEDCORPUS_H
 #define CLUSTERFS_BENCH_WEB_CORPUS_GENERATEDCORPUS_H
 
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 #include "tools/bench/web/corpus/Corpus.h"
 #include "tools/bench/web/corpus/Fitted.h"
 
 namespace WebBench {
+
+using namespace Tools;
 
 /// Pages whose distributions are those of Fitted, scaled to stated means.
 class GeneratedCorpus: public Corpus

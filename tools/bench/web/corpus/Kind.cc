@@ -2,9 +2,11 @@
 /* Kinds of objects, and how browsers ask for them. */
 
 #include "tools/bench/web/corpus/Kind.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

@@ -2,12 +2,14 @@
 /* URLs that say all about their objects. */
 
 #include "tools/bench/web/corpus/Target.h"
-#include "tools/bench/web/base/Random.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Random.h"
+#include "tools/base/Text.h"
 
 #include <algorithm>
 
 namespace WebBench {
+
+using namespace Tools;
 
 bool
 Target::parse(const std::string_view path)

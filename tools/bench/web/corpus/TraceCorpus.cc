@@ -2,7 +2,7 @@
 /* Recorded pages, multiplied into many sites. */
 
 #include "tools/bench/web/corpus/TraceCorpus.h"
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 #include "tools/bench/web/corpus/Fitted.h"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <utility>
 
 namespace WebBench {
+
+using namespace Tools;
 
 TraceCorpus::TraceCorpus(const uint64_t sites, const uint64_t pagesPerSite, const Shape &shape, std::vector<TraceSession> sessions):
     Corpus(sites, pagesPerSite),

@@ -3,7 +3,7 @@
 
 #include "tools/bench/web/corpus/TraceFile.h"
 #include "tools/bench/web/base/LineReader.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 #include "tools/bench/web/corpus/Corpus.h"
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <utility>
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

@@ -4,11 +4,13 @@
 #ifndef CLUSTERFS_BENCH_WEB_CORPUS_ZIPF_H
 #define CLUSTERFS_BENCH_WEB_CORPUS_ZIPF_H
 
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 
 #include <cstdint>
 
 namespace WebBench {
+
+using namespace Tools;
 
 /// Draws ranks 0..n-1 with probabilities proportional to 1/(rank+1)^exponent,
 /// by rejection-inversion (Hoermann and Derflinger, 1996): exact, no tables.

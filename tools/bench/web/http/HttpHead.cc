@@ -2,11 +2,13 @@
 /* What heads of HTTP requests and responses have in common. */
 
 #include "tools/bench/web/http/HttpHead.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 
 #include <cstring>
 
 namespace WebBench {
+
+using namespace Tools;
 
 size_t
 headLength(const std::string_view text, size_t from)

@@ -2,10 +2,12 @@
 /* Reads the head of an HTTP/1 request. */
 
 #include "tools/bench/web/http/RequestParser.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 #include "tools/bench/web/http/HttpHead.h"
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

@@ -2,13 +2,15 @@
 /* Reads HTTP/1 responses as they arrive, in whatever pieces. */
 
 #include "tools/bench/web/http/ResponseParser.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 #include "tools/bench/web/http/HttpHead.h"
 
 #include <algorithm>
 #include <charconv>
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

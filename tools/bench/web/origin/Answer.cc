@@ -2,7 +2,7 @@
 /* The response to one request, made as it is sent. */
 
 #include "tools/bench/web/origin/Answer.h"
-#include "tools/bench/web/base/Clock.h"
+#include "tools/base/Clock.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +11,8 @@
 #include <ctime>
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* bench-origin: a web server that makes up its objects from their URLs. */
 
-#include "tools/bench/web/base/Json.h"
-#include "tools/bench/web/base/Options.h"
+#include "tools/base/CommandLine.h"
+#include "tools/base/Json.h"
 #include "tools/bench/web/origin/OriginServer.h"
 
 #include <csignal>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
+using namespace Tools;
 using namespace WebBench;
 
 namespace {
@@ -30,38 +32,39 @@ fail(const std::string &what, const int status)
 }
 
 /// \returns nothing, or the status with which the program is to end
-std::unique_ptr<int>
+std::optional<int>
 readArguments(const int argc, char **const argv, Settings &settings)
 {
     auto &style = settings.server.style;
     uint64_t port = 9090;
     std::string address = "127.0.0.1", error;
     double delay = 0;
-    Options options("bench-origin: a web server whose objects follow from their URLs:\n"
-                    "/FOLDERS/NAME-SIZE-vVERSION.EXTENSION has SIZE bytes that a hash of the path decides.\n"
-                    "Prints \"ready\" (with --port 0, \"ready PORT\") when it can be asked, and, ended by\n"
-                    "SIGTERM or SIGINT, a line of JSON: {\"requests\",\"bytes\",\"errors\"}.");
-    options.whole("port", port, 0, 65535, "where to listen; 0 takes any free one");
-    options.text("address", address, "IPV4", "the address to listen at");
-    options.whole("threads", settings.threads, 1, 64, "how many threads serve");
-    options.real("delay", delay, 0, 60000, "milliseconds to wait before each answer");
-    options.whole("max-age", style.maxAge, 0, 1000000000, "seconds for which answers may be cached");
-    options.flag("no-store", style.noStore, true, "answers may not be cached");
-    options.flag("chunked", style.chunked, true, "bodies in chunks, without Content-Length");
-    options.whole("wrong-every", style.wrongEvery, 0, 1000000000, "one in N answers has a wrong byte, to test clients");
-    options.real("deadline", settings.deadline, 1, 1e6, "seconds after which it ends by itself");
-    const auto outcome = options.parse(argc, argv, error);
-    if (outcome == Options::Outcome::help) {
-        std::cout << options.help();
-        return std::make_unique<int>(0);
+    CommandLine line("bench-origin: a web server whose objects follow from their URLs:\n"
+                     "/FOLDERS/NAME-SIZE-vVERSION.EXTENSION has SIZE bytes that a hash of the path decides.\n"
+                     "Prints \"ready\" (with --port 0, \"ready PORT\") when it can be asked, and, ended by\n"
+                     "SIGTERM or SIGINT, a line of JSON: {\"requests\",\"bytes\",\"errors\"}.");
+    line.whole("port", port, 0, 65535, "where to listen; 0 takes any free one");
+    line.text("address", address, "IPV4", "the address to listen at");
+    line.whole("threads", settings.threads, 1, 64, "how many threads serve");
+    line.real("delay", delay, 0, 60000, "milliseconds to wait before each answer");
+    line.whole("max-age", style.maxAge, 0, 1000000000, "seconds for which answers may be cached");
+    line.flag("no-store", style.noStore, "answers may not be cached");
+    line.flag("chunked", style.chunked, "bodies in chunks, without Content-Length");
+    line.whole("wrong-every", style.wrongEvery, 0, 1000000000, "one in N answers has a wrong byte, to test clients");
+    line.real("deadline", settings.deadline, 1, 1e6, "seconds after which it ends by itself");
+    try {
+        if (!line.read(wordsOf(argc, argv)))
+            return 0;
+    } catch (const BadRequest &e) {
+        return fail(e.what(), 2);
     }
-    if (outcome == Options::Outcome::wrong || !settings.place.parse(address + ":" + std::to_string(port ? port : 1), error))
-        return std::make_unique<int>(fail(error, 2));
+    if (!settings.place.parse(address + ":" + std::to_string(port ? port : 1), error))
+        return fail(error, 2);
     settings.place.port = static_cast<uint16_t>(port);
     settings.server.delay = fromSeconds(delay / 1000);
     settings.server.shared = settings.threads > 1;
     settings.server.mostConnections = raiseDescriptorLimit() / settings.threads * 9 / 10;
-    return nullptr;
+    return std::nullopt;
 }
 
 /// waits for one of the signals that end the program, or until the time is over
@@ -85,13 +88,7 @@ report(const std::vector<std::unique_ptr<OriginServer>> &servers)
         bytes += server->bytes();
         errors += server->errors();
     }
-    Json json;
-    json.beginObject();
-    json.add("requests", requests);
-    json.add("bytes", bytes);
-    json.add("errors", errors);
-    json.endObject();
-    return json.text();
+    return jsonText({{"requests", requests}, {"bytes", bytes}, {"errors", errors}});
 }
 
 } // namespace

@@ -18,9 +18,7 @@ Chooser::Chooser(const uint64_t n, const Config &config):
         return;
     ranked_.resize(n);
     std::iota(ranked_.begin(), ranked_.end(), 0U);
-    Random shuffle(mix(config.order == Order::once ? config.seed : config.corpusSeed, 2));
-    for (uint64_t i = n; i > 1; --i)
-        std::swap(ranked_[i - 1], ranked_[shuffle.below(i)]);
+    Random(mix(config.order == Order::once ? config.seed : config.corpusSeed, 2)).shuffle(ranked_);
 }
 
 bool

@@ -4,13 +4,15 @@
 #ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_CHOOSER_H
 #define CLUSTERFS_BENCH_WEB_WORKLOAD_CHOOSER_H
 
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 #include "tools/bench/web/corpus/Zipf.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace WebBench {
+
+using namespace Tools;
 
 enum class Order {
     popularity, ///< by Zipf's law

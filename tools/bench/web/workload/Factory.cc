@@ -2,6 +2,8 @@
 /* Makes the workload that the command line describes. */
 
 #include "tools/bench/web/workload/Factory.h"
+
+#include "tools/base/CommandLine.h"
 #include "tools/bench/web/corpus/GeneratedCorpus.h"
 #include "tools/bench/web/corpus/TraceCorpus.h"
 #include "tools/bench/web/workload/FloodWorkload.h"
@@ -36,55 +38,55 @@ constexpr Use uses[] = {
 } // namespace
 
 void
-WorkloadSettings::declare(Options &options)
+WorkloadSettings::declare(CommandLine &line)
 {
-    options.section("What is asked for:");
-    options.choice("workload", workload, {"pages", "random", "large", "onehit", "churn", "log"},
+    line.section("What is asked for");
+    line.choice("workload", workload, {"pages", "random", "large", "onehit", "churn", "log"},
                    "pages: browsers that visit pages. random: single objects, all alike likely. large: downloads. onehit: pages,\n"
                    "and crawlers' visits for objects that nobody asks for again. churn: pages of a corpus too large for any\n"
                    "cache. log: replay of a log");
-    options.whole("seed", seed, 0, UINT64_MAX, "decides what is asked for");
-    options.whole("corpus-seed", corpusSeed_, 0, UINT64_MAX, "decides what there is, and what is popular");
-    options.choice("order", order_, {"popularity", "random", "once"},
+    line.whole("seed", seed, 0, UINT64_MAX, "decides what is asked for");
+    line.whole("corpus-seed", corpusSeed_, 0, UINT64_MAX, "decides what there is, and what is popular");
+    line.choice("order", order_, {"popularity", "random", "once"},
                    "by Zipf's law, all alike likely, or each once; the default is popularity, for random it is random");
-    options.real("zipf", zipf_, 0, 3, "exponent of the popularity; churn has 0.6");
-    options.real("drift", drift_, 0, 1, "chance at each visit that what is asked for has just traded popularity with any other");
-    options.real("objects", objects_, 0, maxPages,
+    line.real("zipf", zipf_, 0, 3, "exponent of the popularity; churn has 0.6");
+    line.real("drift", drift_, 0, 1, "chance at each visit that what is asked for has just traded popularity with any other");
+    line.real("objects", objects_, 0, maxPages,
                  "pages: the mean number of a page (0: 42; with --trace the trace says it). Others: how many there are\n"
                  "(0: 100000, of large ones 200); for onehit and churn, as many sites as come to that (0: --sites says it)");
-    declarePages(options);
-    options.section("Single objects (random, large):");
-    options.whole("object-bytes", objectBytes_, 0, largestObject, "the size of all objects; 0: it varies, with a mean of --page-bytes / 42");
-    options.whole("min-bytes", minBytes_, 1, largestObject, "the smallest of large objects");
-    options.whole("max-bytes", maxBytes_, 1, largestObject, "the largest of large objects");
-    options.section("Logs:");
-    options.text("log", log_, "FILE", "Squid's access.log, common or combined log format, or a table; may be compressed by gzip");
-    options.choice("log-format", logOptions_.format, {"auto", "squid", "common", "table"}, "auto judges by the first line");
-    options.whole("log-entries", logOptions_.mostEntries, 1, 100000000, "how many requests to take from the front of it");
-    options.flag("skip-bad-lines", logOptions_.skipBadLines, true, "count lines that cannot be read instead of giving up");
+    declarePages(line);
+    line.section("Single objects (random, large)");
+    line.bytes("object-bytes", objectBytes_, 0, largestObject, "the size of all objects; 0: it varies, with a mean of --page-bytes / 42");
+    line.bytes("min-bytes", minBytes_, 1, largestObject, "the smallest of large objects");
+    line.bytes("max-bytes", maxBytes_, 1, largestObject, "the largest of large objects");
+    line.section("Logs");
+    line.text("log", log_, "FILE", "Squid's access.log, common or combined log format, or a table; may be compressed by gzip");
+    line.choice("log-format", logOptions_.format, {"auto", "squid", "common", "table"}, "auto judges by the first line");
+    line.whole("log-entries", logOptions_.mostEntries, 1, 100000000, "how many requests to take from the front of it");
+    line.flag("skip-bad-lines", logOptions_.skipBadLines, "count lines that cannot be read instead of giving up");
 }
 
 void
-WorkloadSettings::declarePages(Options &options)
+WorkloadSettings::declarePages(CommandLine &line)
 {
-    options.section("Pages (pages, onehit, churn):");
-    options.whole("sites", sites_, 1, maxPages, "how many sites there are; churn has 4000");
-    options.whole("pages", pages_, 1, maxPages, "how many pages each site has");
-    options.whole("corpus-bytes", corpusBytes_, 0, uint64_t(1) << 50, "take as many sites as come to that many bytes; 0: --sites says it");
-    options.text("trace", trace_, "FILE", "take page structures from recorded page loads, see TraceFile.h; may be compressed by gzip");
-    options.real("page-bytes", pageBytes_, 1, 1e10, "mean bytes of a page; with --trace the trace says it unless this is given");
-    options.real("shared", context_, 0, 1, "share of a page's objects that it has in common with others of its site");
-    options.real("revisit", revisit_, 0, 1, "chance that a user returns to one of the last 8 pages");
-    options.real("change", change_, 0, 1, "chance at each visit that an object of the page has just been replaced, under a new URL");
-    options.real("flood", flood_, 0, 1, "share of the visits that are a crawler's, for onehit");
+    line.section("Pages (pages, onehit, churn)");
+    line.whole("sites", sites_, 1, maxPages, "how many sites there are; churn has 4000");
+    line.whole("pages", pages_, 1, maxPages, "how many pages each site has");
+    line.bytes("corpus-bytes", corpusBytes_, 0, uint64_t(1) << 50, "take as many sites as come to that many bytes; 0: --sites says it");
+    line.text("trace", trace_, "FILE", "take page structures from recorded page loads, see TraceFile.h; may be compressed by gzip");
+    line.real("page-bytes", pageBytes_, 1, 1e10, "mean bytes of a page; with --trace the trace says it unless this is given");
+    line.real("shared", context_, 0, 1, "share of a page's objects that it has in common with others of its site");
+    line.real("revisit", revisit_, 0, 1, "chance that a user returns to one of the last 8 pages");
+    line.real("change", change_, 0, 1, "chance at each visit that an object of the page has just been replaced, under a new URL");
+    line.real("flood", flood_, 0, 1, "share of the visits that are a crawler's, for onehit");
 }
 
 /// An option that would be passed over silently makes for wrong conclusions.
 bool
-WorkloadSettings::fits(const Options &options, std::string &error) const
+WorkloadSettings::fits(const CommandLine &line, std::string &error) const
 {
     for (const auto &use: uses) {
-        if (options.given(use.option) && (" " + std::string(use.workloads) + " ").find(" " + workload + " ") == std::string::npos) {
+        if (line.given(use.option) && (" " + std::string(use.workloads) + " ").find(" " + workload + " ") == std::string::npos) {
             error = std::string("--") + use.option + " is not for the workload " + workload + ", but for: " + use.workloads;
             return false;
         }
@@ -96,7 +98,7 @@ WorkloadSettings::fits(const Options &options, std::string &error) const
         error = "--objects: with --trace the trace says how many objects a page has";
     else if (counted && objects_ != std::floor(objects_) && !isPages())
         error = "--objects: it is a whole number for the workload " + workload;
-    else if ((options.given("sites") ? 1 : 0) + (corpusBytes_ ? 1 : 0) + (counted && !isPages() ? 1 : 0) > 1)
+    else if ((line.given("sites") ? 1 : 0) + (corpusBytes_ ? 1 : 0) + (counted && !isPages() ? 1 : 0) > 1)
         error = "--sites, --corpus-bytes and (but for pages) --objects all say how many sites there are: give one of them";
     else if (minBytes_ > maxBytes_)
         error = "--min-bytes " + std::to_string(minBytes_) + " is more than --max-bytes " + std::to_string(maxBytes_);
@@ -119,12 +121,12 @@ WorkloadSettings::population() const
 }
 
 Chooser::Config
-WorkloadSettings::choice(const Options &options) const
+WorkloadSettings::choice(const CommandLine &line) const
 {
     Chooser::Config result;
     const auto order = order_.empty() ? std::string(workload == "random" ? "random" : "popularity") : order_;
     result.order = order == "once" ? Order::once : order == "random" ? Order::random : Order::popularity;
-    result.zipf = workload == "churn" && !options.given("zipf") ? 0.6 : zipf_;
+    result.zipf = workload == "churn" && !line.given("zipf") ? 0.6 : zipf_;
     result.drift = drift_;
     result.seed = seed;
     result.corpusSeed = corpusSeed_;
@@ -132,9 +134,9 @@ WorkloadSettings::choice(const Options &options) const
 }
 
 std::unique_ptr<Corpus>
-WorkloadSettings::makeCorpus(const Options &options, std::string &error) const
+WorkloadSettings::makeCorpus(const CommandLine &line, std::string &error) const
 {
-    const uint64_t sites = workload == "churn" && !options.given("sites") ? 4000 : sites_;
+    const uint64_t sites = workload == "churn" && !line.given("sites") ? 4000 : sites_;
     if (sites > maxPages / pages_) {
         error = "--sites " + std::to_string(sites) + " of --pages " + std::to_string(pages_) + " are more than "
                 + std::to_string(maxPages) + " pages";
@@ -147,7 +149,7 @@ WorkloadSettings::makeCorpus(const Options &options, std::string &error) const
         std::vector<TraceSession> sessions;
         if (!readTrace(trace_, sessions, error))
             return nullptr;
-        const double pageBytes = options.given("page-bytes") ? pageBytes_ : 0;
+        const double pageBytes = line.given("page-bytes") ? pageBytes_ : 0;
         corpus = std::make_unique<TraceCorpus>(sites, pages_, TraceCorpus::Shape{corpusSeed_, pageBytes, context_}, std::move(sessions));
     }
     if ((corpusBytes_ || population()) && !corpus->growTo(corpusBytes_, population(), error))
@@ -156,18 +158,18 @@ WorkloadSettings::makeCorpus(const Options &options, std::string &error) const
 }
 
 std::unique_ptr<PagesWorkload>
-WorkloadSettings::makePages(const Options &options, std::string &error) const
+WorkloadSettings::makePages(const CommandLine &line, std::string &error) const
 {
-    auto corpus = makeCorpus(options, error);
+    auto corpus = makeCorpus(line, error);
     if (!corpus)
         return nullptr;
-    return std::make_unique<PagesWorkload>(std::move(corpus), PagesWorkload::Config{choice(options), revisit_, change_});
+    return std::make_unique<PagesWorkload>(std::move(corpus), PagesWorkload::Config{choice(line), revisit_, change_});
 }
 
 std::unique_ptr<Workload>
-WorkloadSettings::makeFlood(const Options &options, std::string &error) const
+WorkloadSettings::makeFlood(const CommandLine &line, std::string &error) const
 {
-    auto base = makePages(options, error);
+    auto base = makePages(line, error);
     if (!base)
         return nullptr;
     SingleObjects objects;
@@ -180,7 +182,7 @@ WorkloadSettings::makeFlood(const Options &options, std::string &error) const
 }
 
 std::unique_ptr<Workload>
-WorkloadSettings::makeSingles(const Options &options) const
+WorkloadSettings::makeSingles(const CommandLine &line) const
 {
     SingleObjects objects;
     objects.folder = "/" + workload;
@@ -191,7 +193,7 @@ WorkloadSettings::makeSingles(const Options &options) const
     objects.mean = pageBytes_ / usualObjects;
     objects.fixed = objectBytes_;
     const uint64_t count = population() ? population() : objects.downloads ? 200 : 100000;
-    return std::make_unique<SinglesWorkload>(count, objects, choice(options));
+    return std::make_unique<SinglesWorkload>(count, objects, choice(line));
 }
 
 std::unique_ptr<Workload>
@@ -204,17 +206,17 @@ WorkloadSettings::makeLog(const uint32_t users, std::string &error) const
 }
 
 std::unique_ptr<Workload>
-WorkloadSettings::make(const Options &options, const uint32_t users, std::string &error) const
+WorkloadSettings::make(const CommandLine &line, const uint32_t users, std::string &error) const
 {
-    if (!fits(options, error))
+    if (!fits(line, error))
         return nullptr;
     if (isLog())
         return makeLog(users, error);
     if (workload == "random" || workload == "large")
-        return makeSingles(options);
+        return makeSingles(line);
     if (workload == "onehit")
-        return makeFlood(options, error);
-    return makePages(options, error);
+        return makeFlood(line, error);
+    return makePages(line, error);
 }
 
 } // namespace WebBench

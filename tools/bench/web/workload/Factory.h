@@ -4,7 +4,6 @@
 #ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_FACTORY_H
 #define CLUSTERFS_BENCH_WEB_WORKLOAD_FACTORY_H
 
-#include "tools/bench/web/base/Options.h"
 #include "tools/bench/web/corpus/Fitted.h"
 #include "tools/bench/web/workload/LogWorkload.h"
 #include "tools/bench/web/workload/PagesWorkload.h"
@@ -12,7 +11,13 @@
 #include <memory>
 #include <string>
 
+namespace Tools {
+class CommandLine;
+}
+
 namespace WebBench {
+
+using namespace Tools;
 
 /// The options that say what is asked for. Numbers that are 0 and texts that
 /// are empty stand for the default of the workload.
@@ -23,23 +28,23 @@ public:
     uint64_t seed = 1;
 
     /// adds the options
-    void declare(Options &);
+    void declare(CommandLine &);
 
     /// \param users how many there will be
     /// \returns nothing, with the reason in error
-    std::unique_ptr<Workload> make(const Options &, uint32_t users, std::string &error) const;
+    std::unique_ptr<Workload> make(const CommandLine &, uint32_t users, std::string &error) const;
 
     bool isLog() const { return workload == "log"; }
     bool isOnce() const { return order_ == "once"; }
 
 private:
-    void declarePages(Options &);
-    bool fits(const Options &, std::string &error) const;
-    Chooser::Config choice(const Options &) const;
-    std::unique_ptr<PagesWorkload> makePages(const Options &, std::string &error) const;
-    std::unique_ptr<Corpus> makeCorpus(const Options &, std::string &error) const;
-    std::unique_ptr<Workload> makeFlood(const Options &, std::string &error) const;
-    std::unique_ptr<Workload> makeSingles(const Options &) const;
+    void declarePages(CommandLine &);
+    bool fits(const CommandLine &, std::string &error) const;
+    Chooser::Config choice(const CommandLine &) const;
+    std::unique_ptr<PagesWorkload> makePages(const CommandLine &, std::string &error) const;
+    std::unique_ptr<Corpus> makeCorpus(const CommandLine &, std::string &error) const;
+    std::unique_ptr<Workload> makeFlood(const CommandLine &, std::string &error) const;
+    std::unique_ptr<Workload> makeSingles(const CommandLine &) const;
     std::unique_ptr<Workload> makeLog(uint32_t users, std::string &error) const;
     bool isPages() const { return workload == "pages"; }
     double perPage() const;

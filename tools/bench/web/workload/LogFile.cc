@@ -3,7 +3,7 @@
 
 #include "tools/bench/web/workload/LogFile.h"
 #include "tools/bench/web/base/LineReader.h"
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Random.h"
 #include "tools/bench/web/corpus/Target.h"
 #include "tools/bench/web/workload/LogLine.h"
 
@@ -11,6 +11,8 @@
 #include <unordered_map>
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

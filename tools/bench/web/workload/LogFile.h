@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_LOGFILE_H
 #define CLUSTERFS_BENCH_WEB_WORKLOAD_LOGFILE_H
 
-#include "tools/bench/web/base/Clock.h"
+#include "tools/base/Clock.h"
 #include "tools/bench/web/corpus/Kind.h"
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace WebBench {
+
+using namespace Tools;
 
 struct LogObject {
     uint64_t name = 0; ///< a hash of its URL

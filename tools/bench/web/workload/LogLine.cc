@@ -2,13 +2,15 @@
 /* Formats of the logs of servers and proxies. */
 
 #include "tools/bench/web/workload/LogLine.h"
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 
 #include <cctype>
 #include <cstring>
 #include <ctime>
 
 namespace WebBench {
+
+using namespace Tools;
 
 namespace {
 

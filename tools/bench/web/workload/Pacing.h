@@ -4,11 +4,13 @@
 #ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_PACING_H
 #define CLUSTERFS_BENCH_WEB_WORKLOAD_PACING_H
 
-#include "tools/bench/web/base/Clock.h"
-#include "tools/bench/web/base/Random.h"
+#include "tools/base/Clock.h"
+#include "tools/base/Random.h"
 #include "tools/bench/web/workload/Workload.h"
 
 namespace WebBench {
+
+using namespace Tools;
 
 /// Says when the next visit is to begin. How long visits take does not change
 /// that: what cannot begin in time is late, and its time counts from when it

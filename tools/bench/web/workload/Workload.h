@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_WORKLOAD_H
 #define CLUSTERFS_BENCH_WEB_WORKLOAD_WORKLOAD_H
 
-#include "tools/bench/web/base/Clock.h"
+#include "tools/base/Clock.h"
 #include "tools/bench/web/corpus/Corpus.h"
 
 #include <cstdint>
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace WebBench {
+
+using namespace Tools;
 
 /// One request of a visit.
 struct Item {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Buckets of the histogram. */
 
-#include "tools/bench/web/base/LatencyHistogram.h"
+#include "tools/base/LatencyHistogram.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace WebBench {
+namespace Tools {
 
 LatencyHistogram::LatencyHistogram(): counts_(size) {}
 
@@ -43,6 +43,16 @@ LatencyHistogram::add(Nanos span)
     most_ = std::max(most_, span);
 }
 
+void
+LatencyHistogram::add(const LatencyHistogram &other)
+{
+    for (unsigned b = 0; b < size; ++b)
+        counts_[b] += other.counts_[b];
+    count_ += other.count_;
+    sum_ += other.sum_;
+    most_ = std::max(most_, other.most_);
+}
+
 double
 LatencyHistogram::mean() const
 {
@@ -73,4 +83,13 @@ LatencyHistogram::buckets() const
     return result;
 }
 
-} // namespace WebBench
+Json
+LatencyHistogram::summary() const
+{
+    return {
+        {"count", count_}, {"mean", mean() / 1e9}, {"p50", toSeconds(percentile(0.5))}, {"p90", toSeconds(percentile(0.9))},
+        {"p99", toSeconds(percentile(0.99))}, {"p99.9", toSeconds(percentile(0.999))}, {"max", toSeconds(most_)}
+    };
+}
+
+} // namespace Tools

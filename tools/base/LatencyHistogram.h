@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How long things took: counts in narrow buckets. */
 
-#ifndef CLUSTERFS_BENCH_WEB_BASE_LATENCYHISTOGRAM_H
-#define CLUSTERFS_BENCH_WEB_BASE_LATENCYHISTOGRAM_H
+#ifndef CLUSTERFS_TOOLS_BASE_LATENCYHISTOGRAM_H
+#define CLUSTERFS_TOOLS_BASE_LATENCYHISTOGRAM_H
 
-#include "tools/bench/web/base/Clock.h"
+#include "tools/base/Clock.h"
+#include "tools/base/Json.h"
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-namespace WebBench {
+namespace Tools {
 
 /// Counts spans of time in buckets of at most 1/64 (1.6 %) width, up to 73
 /// minutes; longer ones share the last bucket. Constant memory (19 KB).
@@ -20,9 +21,11 @@ public:
     LatencyHistogram();
 
     void add(Nanos span); ///< a span below zero counts as zero
+    void add(const LatencyHistogram &); ///< all that another one has counted
 
     uint64_t count() const { return count_; }
     Nanos most() const { return most_; } ///< the longest, exactly; 0 when there are none
+    double total() const { return sum_; } ///< of all, in nanoseconds
     double mean() const; ///< in nanoseconds, exactly; 0 when there are none
 
     /// \returns an upper bound, at most 1/64 too high, of the span that this
@@ -31,6 +34,9 @@ public:
 
     /// \returns for each bucket in use its upper end and its count, in order
     std::vector<std::pair<Nanos, uint64_t>> buckets() const;
+
+    /// count, mean, percentiles and the longest, in seconds
+    Json summary() const;
 
 private:
     static constexpr unsigned bits = 6; ///< a power of two has so many bits of buckets
@@ -46,6 +52,6 @@ private:
     double sum_ = 0;
 };
 
-} // namespace WebBench
+} // namespace Tools
 
 #endif

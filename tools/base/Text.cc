@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reading numbers and fields from text, strictly. */
 
-#include "tools/bench/web/base/Text.h"
+#include "tools/base/Text.h"
 
 #include <charconv>
 #include <cmath>
 #include <strings.h>
 
-namespace WebBench {
+namespace Tools {
 
 namespace {
 
@@ -67,13 +67,19 @@ splitWords(const std::string_view text)
 }
 
 std::string
-shown(const std::string_view text)
+fit(const std::string_view text)
 {
     constexpr size_t most = 60;
-    std::string result = "\"";
+    std::string result;
     for (const char c: text.substr(0, most))
         result += c >= 0x20 && c < 0x7f ? c : '?';
-    return result + (text.size() > most ? "...\"" : "\"");
+    return result + (text.size() > most ? "..." : "");
+}
+
+std::string
+shown(const std::string_view text)
+{
+    return "\"" + fit(text) + "\"";
 }
 
 bool
@@ -82,4 +88,4 @@ equalNoCase(const std::string_view a, const std::string_view b)
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-} // namespace WebBench
+} // namespace Tools
