@@ -5,7 +5,8 @@
 #include "Bench.h"
 #include "EngineStore.h"
 #include "Experiments.h"
-#include "Random.h"
+
+#include "tools/base/Random.h"
 
 #include <numeric>
 
@@ -123,35 +124,34 @@ ReadLoop::advance(Reading &slot)
 void
 describe(Json &json, const uint32_t objects, const uint32_t size)
 {
-    json.put("operations", uint64_t(objects));
-    json.put("bytes", uint64_t(objects) * size);
+    json["operations"] = objects;
+    json["bytes"] = uint64_t(objects) * size;
 }
 
-std::vector<Rule>
-rules()
+void
+declare(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return withCommon({
-        {"megabytes", Kind::number, "of objects to write and to read", 512, 8, 1 << 20},
-        {"size", Kind::number, "bytes of an object", 65536, Content::headerBytes, 1 << 20},
-        {"depth", Kind::number, "objects that are read at once", 32, 1, 1024},
-    });
+    o.size = 65536;
+    line.whole("megabytes", o.megabytes, 8, 1 << 20, "of objects to write and to read");
+    line.bytes("size", o.size, Content::headerBytes, 1 << 20, "of an object");
+    line.whole("depth", o.depth, 1, 1024, "objects that are read at once");
+    Bench::Declare(line, o);
 }
 
 bool
 run(const Options &options, Json &json)
 {
-    if (options.text("store") != "engine" || options.number("threads") != 1)
-        throw UsageError("this experiment is for --store engine and one thread; its other side is fio on the device");
-    const auto size = static_cast<uint32_t>(options.number("size"));
-    const auto objects = static_cast<uint32_t>(megabytes(options, "megabytes") / size);
-    const auto depth = static_cast<unsigned>(options.number("depth"));
+    if (options.store != "engine" || options.threads != 1)
+        throw BadRequest("this experiment is for --store engine and one thread; its other side is fio on the device");
+    const auto size = options.size;
+    const auto objects = static_cast<uint32_t>((options.megabytes << 20) / size);
+    const auto depth = options.depth;
     Bench bench(options, objects, size);
-    const Content content(options.number("seed"));
+    const Content content(options.seed);
     auto &store = dynamic_cast<EngineStore &>(bench.store());
     bench.ready();
     bench.phase("pack", 1, [&](unsigned) {
-        Samples unused;
+        LatencyHistogram unused;
         for (uint32_t id = 0; id < objects; ++id) {
             Item item;
             item.id = id;
@@ -162,20 +162,15 @@ run(const Options &options, Json &json)
     bench.dropMemory();
     std::vector<uint32_t> order(objects);
     std::iota(order.begin(), order.end(), 0);
-    Random random(options.number("seed"));
-    random.shuffle(order);
+    Tools::TwisterRandom(options.seed).shuffle(order);
     ReadLoop loop(store, content, size, bench.tally);
     bench.phase("read", 1, [&](unsigned) { loop.run(order, depth); }, [&](Json &j) { describe(j, objects, size); });
-    Json workload;
-    workload.put("objects", uint64_t(objects));
-    workload.put("size", uint64_t(size));
-    workload.put("depth", uint64_t(depth));
-    json.put("workload", workload);
+    json["workload"] = {{"objects", objects}, {"size", size}, {"depth", depth}};
     return bench.report(json);
 }
 
 } // namespace
 
-const Experiment bandwidthExperiment = {"bandwidth", "packing, and reading many objects at once, for fio's figure beside it", rules, run};
+const Experiment bandwidthExperiment = {"bandwidth", "packing, and reading many objects at once, for fio's figure beside it", declare, run};
 
 } // namespace Papers

@@ -6,8 +6,6 @@
 #include "EngineStore.h"
 #include "FileStore.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <exception>
 #include <thread>
@@ -23,61 +21,49 @@ openStore(const StoreOrder &order, const Content &content, DropCaches dropCaches
     return FileStore::Open(order, content, std::move(dropCaches), error);
 }
 
-const std::vector<Rule> &
-Bench::CommonRules()
+void
+Bench::Declare(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    static const std::vector<Rule> rules = {
-        {"store", Kind::choice, "engine|files"},
-        {"at", Kind::text, "where: a block device or image for the engine, an empty folder for files"},
-        {"memory", Kind::number, "MB for objects: staging, read cache and locality, or memory cache and page cache", 64, 4, 1 << 20},
-        {"engine", Kind::list, "an option of the engine, as in a cache_dir line"},
-        {"hints", Kind::choice, "on|off"},
-        {"force", Kind::flag, "format a device that holds something else"},
-        {"threads", Kind::number, "that use the store at once", 1, 1, 256},
-        {"seed", Kind::number, "of all that is random", 1, 0, 1000000000},
-        {"json", Kind::text, "file for the result; standard output when not given"},
-        {"attended", Kind::flag, "say @ready, @begin, @end, @drop, each time waiting for a line: ok"},
-    };
-    return rules;
-}
-
-static double
-cpuSeconds()
-{
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const struct timeval &t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
+    line.section("All experiments");
+    line.choice("store", o.store, {"engine", "files"}, "what keeps the objects");
+    line.text("at", o.at, "PLACE", "where: a block device or image for the engine, an empty folder for files");
+    line.whole("memory", o.memory, 4, 1 << 20, "MB for objects: staging, read cache and locality, or memory cache and page cache");
+    line.list("engine", o.engine, "NAME=VALUE", "an option of the engine, as in a cache_dir line");
+    line.choice("hints", o.hints, {"on", "off"}, "whether the engine is told what belongs together");
+    line.flag("force", o.force, "format a device that holds something else");
+    line.whole("threads", o.threads, 1, 256, "that use the store at once");
+    line.whole("seed", o.seed, 0, 1000000000, "of all that is random");
+    line.text("json", o.json, "FILE", "for the result; standard output when not given");
+    line.flag("attended", o.attended, "say @ready, @begin, @end, @drop, each time waiting for a line: ok");
 }
 
 static StoreOrder
 orderOf(const Options &options)
 {
     StoreOrder order;
-    order.kind = options.text("store");
-    order.path = options.text("at");
+    order.kind = options.store;
+    order.path = options.at;
     if (order.path.empty())
-        throw UsageError("--at is missing: where shall the " + order.kind + " be?");
-    order.memory = megabytes(options, "memory");
-    order.threads = static_cast<unsigned>(options.number("threads"));
-    order.hints = options.text("hints") == "on";
-    order.force = options.flag("force");
-    order.seed = options.number("seed");
-    for (const auto &pair: options.list("engine")) {
+        throw BadRequest("--at is missing: where shall the " + order.kind + " be?");
+    order.memory = options.memory << 20;
+    order.threads = options.threads;
+    order.hints = options.hints == "on";
+    order.force = options.force;
+    order.seed = options.seed;
+    for (const auto &pair: options.engine) {
         const auto equals = pair.find('=');
         if (equals == std::string::npos || !order.engine.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
-            throw UsageError("--engine " + pair + ": write NAME=VALUE, each name once");
+            throw BadRequest("--engine " + pair + ": write NAME=VALUE, each name once");
     }
     if (order.kind != "engine" && !order.engine.empty())
-        throw UsageError("--engine is for --store engine");
+        throw BadRequest("--engine is for --store engine");
     return order;
 }
 
 Bench::Bench(const Options &options, const uint32_t objects, const uint64_t meanBytes, const uint64_t ownMemory):
     order_(orderOf(options)),
     content_(order_.seed),
-    attendant_(options.flag("attended"))
+    attendant_(options.attended)
 {
     order_.objects = objects;
     order_.meanBytes = meanBytes;
@@ -125,24 +111,20 @@ Bench::phase(const std::string &name, const unsigned threads, const std::functio
 {
     threads_ = std::max(threads_, threads);
     attendant_.begin(name);
-    const auto cpu = cpuSeconds();
-    const auto start = Time::now();
+    const auto cpu = Tools::cpuSeconds();
+    const auto start = Tools::now();
     runThreads(threads, work);
-    const auto seconds = secondsSince(start);
-    const auto cpuOfWork = cpuSeconds() - cpu;
+    const auto seconds = Tools::secondsSince(start);
+    const auto cpuOfWork = Tools::cpuSeconds() - cpu;
     std::string error;
-    const auto syncStart = Time::now();
+    const auto syncStart = Tools::now();
     if (!store_->sync(error))
         throw std::runtime_error(error);
-    const auto syncSeconds = secondsSince(syncStart);
+    const auto syncSeconds = Tools::secondsSince(syncStart);
     attendant_.end(name);
-    Json json;
-    json.put("name", name);
-    json.put("seconds", seconds);
-    json.put("syncSeconds", syncSeconds);
-    json.put("cpuSeconds", cpuOfWork);
+    Json json = {{"name", name}, {"seconds", seconds}, {"syncSeconds", syncSeconds}, {"cpuSeconds", cpuOfWork}};
     add(json);
-    phases_.add(json);
+    phases_.push_back(json);
 }
 
 void
@@ -156,57 +138,47 @@ Bench::dropMemory()
 bool
 Bench::report(Json &json) const
 {
-    Json settings;
-    settings.put("memory", order_.memory);
-    settings.put("ownMemory", order_.ownMemory);
-    settings.put("hints", order_.hints);
-    settings.put("threads", threads_);
-    settings.put("seed", order_.seed);
-    settings.put("objects", uint64_t(order_.objects));
-    settings.put("meanBytes", order_.meanBytes);
-    json.put("store", order_.kind);
-    json.put("settings", settings);
-    json.put("phases", phases_);
-    Json checks;
-    checks.put("bodies", tally.checked.load());
-    checks.put("bad", tally.bad.load());
-    checks.put("missing", tally.missing.load());
-    checks.put("refused", tally.refused.load());
-    json.put("checks", checks);
-    Json own;
-    store_->describe(own);
-    json.put("storeFigures", own);
+    json["store"] = order_.kind;
+    json["settings"] = {
+        {"memory", order_.memory}, {"ownMemory", order_.ownMemory}, {"hints", order_.hints}, {"threads", threads_},
+        {"seed", order_.seed}, {"objects", order_.objects}, {"meanBytes", order_.meanBytes}
+    };
+    json["phases"] = phases_;
+    json["checks"] = {
+        {"bodies", tally.checked.load()}, {"bad", tally.bad.load()}, {"missing", tally.missing.load()}, {"refused", tally.refused.load()}
+    };
+    json["storeFigures"] = store_->describe();
     return !tally.bad;
 }
 
 Outcome
-Bench::create(const Item &item, const Hint &hint, Samples &samples)
+Bench::create(const Item &item, const Hint &hint, LatencyHistogram &samples)
 {
-    const auto start = Time::now();
+    const auto start = Tools::now();
     const auto outcome = store_->create(item, hint);
-    samples.addSince(start);
+    samples.add(Tools::now() - start);
     tally.count(outcome, false);
     return outcome;
 }
 
 Outcome
-Bench::read(const Item &item, const Hint &hint, Samples &samples, uint32_t &version)
+Bench::read(const Item &item, const Hint &hint, LatencyHistogram &samples, uint32_t &version)
 {
-    const auto start = Time::now();
+    const auto start = Tools::now();
     const auto outcome = store_->read(item, hint, version);
     // a look-up that finds nothing is no read
     if (outcome != Outcome::missing)
-        samples.addSince(start);
+        samples.add(Tools::now() - start);
     tally.count(outcome, true);
     return outcome;
 }
 
 Outcome
-Bench::remove(const uint32_t id, Samples &samples)
+Bench::remove(const uint32_t id, LatencyHistogram &samples)
 {
-    const auto start = Time::now();
+    const auto start = Tools::now();
     const auto outcome = store_->remove(id);
-    samples.addSince(start);
+    samples.add(Tools::now() - start);
     tally.count(outcome, false);
     return outcome;
 }

@@ -6,14 +6,17 @@
 
 #include "Attendant.h"
 #include "Options.h"
-#include "Samples.h"
 #include "Store.h"
+
+#include "tools/base/LatencyHistogram.h"
 
 #include <atomic>
 #include <functional>
 #include <memory>
 
 namespace Papers {
+
+using Tools::LatencyHistogram;
 
 /// operations by outcome, from all threads
 struct Tally {
@@ -35,7 +38,7 @@ class Bench
 {
 public:
     /// the options that every experiment with a store takes
-    static const std::vector<Rule> &CommonRules();
+    static void Declare(CommandLine &, Options &);
 
     /// Opens the store that the options name.
     /// \param meanBytes of an object
@@ -58,9 +61,9 @@ public:
     bool report(Json &) const;
 
     /* store operations with their times, counted */
-    Outcome create(const Item &, const Hint &, Samples &);
-    Outcome read(const Item &, const Hint &, Samples &, uint32_t &version);
-    Outcome remove(uint32_t id, Samples &);
+    Outcome create(const Item &, const Hint &, LatencyHistogram &);
+    Outcome read(const Item &, const Hint &, LatencyHistogram &, uint32_t &version);
+    Outcome remove(uint32_t id, LatencyHistogram &);
 
     Store &store() { return *store_; }
     Tally tally;
@@ -70,16 +73,9 @@ private:
     Content content_;
     Attendant attendant_;
     std::unique_ptr<Store> store_;
-    Json phases_;
+    Json phases_ = Json::array();
     unsigned threads_ = 1; ///< most of a phase
 };
-
-/// memory options are in MB
-inline uint64_t
-megabytes(const Options &options, const char *name)
-{
-    return options.number(name) << 20;
-}
 
 } // namespace Papers
 

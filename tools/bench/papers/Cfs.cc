@@ -8,17 +8,7 @@
 namespace Papers {
 namespace {
 
-constexpr size_t operationsPerPoint = 1000; ///< as in the paper's plots
-
-/// what a phase of one kind of operation adds to the result
-void
-describe(Json &json, const Samples &samples)
-{
-    json.put("operations", uint64_t(samples.count()));
-    json.put("operation", samples.summary());
-    if (samples.count())
-        json.put("points", samples.means(operationsPerPoint));
-}
+constexpr uint32_t operationsPerPoint = 1000; ///< as in the paper's plots
 
 Item
 itemOf(const uint32_t id, const uint32_t size)
@@ -31,51 +21,59 @@ itemOf(const uint32_t id, const uint32_t size)
 
 /// runs one operation for each object, in order, in a phase of its own
 void
-inOrder(Bench &bench, const std::string &name, const uint32_t objects, const std::function<void(uint32_t, Samples &)> &operation)
+inOrder(Bench &bench, const std::string &name, const uint32_t objects, const std::function<void(uint32_t, LatencyHistogram &)> &operation)
 {
-    Samples samples;
-    samples.reserve(objects);
+    LatencyHistogram times;
+    auto points = Json::array(); // seconds of an operation, mean of those since the point before
+    double total = 0;
+    uint64_t count = 0;
     bench.phase(name, 1, [&](unsigned) {
-        for (uint32_t id = 0; id < objects; ++id)
-            operation(id, samples);
-    }, [&](Json &json) { describe(json, samples); });
+        for (uint32_t id = 0; id < objects; ++id) {
+            operation(id, times);
+            if (((id + 1) % operationsPerPoint && id + 1 < objects) || times.count() == count)
+                continue;
+            points.push_back((times.total() - total) / 1e9 / static_cast<double>(times.count() - count));
+            total = times.total();
+            count = times.count();
+        }
+    }, [&](Json &json) {
+        json["operations"] = times.count();
+        json["operation"] = times.summary();
+        json["points"] = points;
+    });
 }
 
-std::vector<Rule>
-rules()
+void
+declare(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return withCommon({
-        {"objects", Kind::number, "to create, read and delete", 50000, 100, 50000000},
-        {"size", Kind::number, "bytes of each", 1024, Content::headerBytes, 1 << 20},
-        {"cold", Kind::flag, "empty all caches before the reads"},
-    });
+    o.objects = 50000;
+    o.size = 1024;
+    line.whole("objects", o.objects, 100, 50000000, "to create, read and delete");
+    line.bytes("size", o.size, Content::headerBytes, 1 << 20, "of each");
+    line.flag("cold", o.cold, "empty all caches before the reads");
+    Bench::Declare(line, o);
 }
 
 bool
 run(const Options &options, Json &json)
 {
-    const auto objects = static_cast<uint32_t>(options.number("objects"));
-    const auto size = static_cast<uint32_t>(options.number("size"));
-    if (options.number("threads") != 1)
-        throw UsageError("this experiment has one thread, as the paper's");
+    const auto objects = options.objects;
+    const auto size = options.size;
+    if (options.threads != 1)
+        throw BadRequest("this experiment has one thread, as the paper's");
     Bench bench(options, objects, size);
     bench.ready();
-    inOrder(bench, "create", objects, [&](const uint32_t id, Samples &samples) {
+    inOrder(bench, "create", objects, [&](const uint32_t id, LatencyHistogram &samples) {
         (void)bench.create(itemOf(id, size), Hint(), samples);
     });
-    if (options.flag("cold"))
+    if (options.cold)
         bench.dropMemory();
-    inOrder(bench, "read", objects, [&](const uint32_t id, Samples &samples) {
+    inOrder(bench, "read", objects, [&](const uint32_t id, LatencyHistogram &samples) {
         uint32_t version = 0;
         (void)bench.read(itemOf(id, size), Hint(), samples, version);
     });
-    inOrder(bench, "delete", objects, [&](const uint32_t id, Samples &samples) { (void)bench.remove(id, samples); });
-    Json workload;
-    workload.put("operations", uint64_t(objects));
-    workload.put("size", uint64_t(size));
-    workload.put("cold", options.flag("cold"));
-    json.put("workload", workload);
+    inOrder(bench, "delete", objects, [&](const uint32_t id, LatencyHistogram &samples) { (void)bench.remove(id, samples); });
+    json["workload"] = {{"operations", objects}, {"size", size}, {"cold", options.cold}};
     return bench.report(json);
 }
 
@@ -84,22 +82,19 @@ run(const Options &options, Json &json)
 class Day
 {
 public:
-    Day(const Trace &trace, Bench &bench): trace_(trace), bench_(bench), grouping_(trace.clients), versions_(trace.sizes.size()) {
-        for (auto *samples: {&reads_, &creates_, &deletes_})
-            samples->reserve(trace.events.size());
-    }
+    Day(const Trace &trace, Bench &bench): trace_(trace), bench_(bench), grouping_(trace.clients), versions_(trace.sizes.size()) {}
 
     void run() {
         bench_.phase("trace", 1, [&](unsigned) {
             for (const auto &event: trace_.events)
                 handle(event);
         }, [&](Json &json) {
-            json.put("requests", uint64_t(trace_.events.size()));
-            json.put("hits", uint64_t(reads_.count()));
-            json.put("stale", uint64_t(deletes_.count()));
-            json.put("read", reads_.summary());
-            json.put("create", creates_.summary());
-            json.put("delete", deletes_.summary());
+            json["requests"] = trace_.events.size();
+            json["hits"] = reads_.count();
+            json["stale"] = deletes_.count();
+            json["read"] = reads_.summary();
+            json["create"] = creates_.summary();
+            json["delete"] = deletes_.summary();
         });
     }
 
@@ -129,51 +124,49 @@ private:
     Bench &bench_;
     Grouping grouping_;
     std::vector<uint32_t> versions_;
-    Samples reads_;
-    Samples creates_;
-    Samples deletes_;
+    LatencyHistogram reads_;
+    LatencyHistogram creates_;
+    LatencyHistogram deletes_;
     unsigned handled_ = 0;
 };
 
-std::vector<Rule>
-dayRules()
+void
+declareDay(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return withCommon({
-        {"trace", Kind::text, "a trace file; without, one is made"},
-        {"requests", Kind::number, "of the made trace", 18000, 100, 50000000},
-        {"clients", Kind::number, "of the made trace", 50, 1, 1000000},
-        {"revisits", Kind::number, "percent of the made trace's visits that are of a page seen before", 50, 0, 99},
-        {"stale", Kind::number, "percent of the made trace's repeated requests whose object is out of date", 10, 0, 100},
-    });
+    o.requests = 18000;
+    o.clients = 50;
+    line.text("trace", o.trace, "FILE", "a trace; without, one is made");
+    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
+    line.whole("clients", o.clients, 1, 1000000, "of the made trace");
+    line.whole("revisits", o.revisits, 0, 99, "percent of the made trace's visits that are of a page seen before");
+    line.whole("stale", o.stale, 0, 100, "percent of the made trace's repeated requests whose object is out of date");
+    Bench::Declare(line, o);
 }
 
 bool
 runDay(const Options &options, Json &json)
 {
-    if (options.number("threads") != 1)
-        throw UsageError("this experiment has one thread, as the paper's");
+    if (options.threads != 1)
+        throw BadRequest("this experiment has one thread, as the paper's");
     const auto trace = givenTrace(options, [&] {
         ProxyModel model;
-        model.requests = options.number("requests");
-        model.clients = static_cast<uint32_t>(options.number("clients"));
-        model.revisit = static_cast<double>(options.number("revisits")) / 100;
-        model.stale = static_cast<double>(options.number("stale")) / 100;
-        return makeProxyTrace(model, options.number("seed"));
+        model.requests = options.requests;
+        model.clients = options.clients;
+        model.revisit = static_cast<double>(options.revisits) / 100;
+        model.stale = static_cast<double>(options.stale) / 100;
+        return makeProxyTrace(model, options.seed);
     });
     Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
     Day day(trace, bench);
     bench.ready();
     day.run();
-    Json workload;
-    trace.describe(workload);
-    json.put("workload", workload);
+    json["workload"] = trace.describe();
     return bench.report(json);
 }
 
 } // namespace
 
-const Experiment cfsExperiment = {"cfs", "small objects created, read, deleted: CFS's microbenchmarks", rules, run};
-const Experiment cfsDayExperiment = {"cfs-day", "a day of a proxy: CFS's trace of creates, reads and stale replacements", dayRules, runDay};
+const Experiment cfsExperiment = {"cfs", "small objects created, read, deleted: CFS's microbenchmarks", declare, run};
+const Experiment cfsDayExperiment = {"cfs-day", "a day of a proxy: CFS's trace of creates, reads and stale replacements", declareDay, runDay};
 
 } // namespace Papers

@@ -14,7 +14,7 @@ Content::Content(const uint64_t seed):
     pattern_(2 * patternBytes)
 {
     for (size_t at = 0; at < patternBytes; at += 8) {
-        const auto word = mix(seed * 1000003 + at);
+        const auto word = scattered(seed * 1000003 + at);
         memcpy(&pattern_[at], &word, 8);
     }
     memcpy(&pattern_[patternBytes], &pattern_[0], patternBytes);
@@ -23,7 +23,7 @@ Content::Content(const uint64_t seed):
 size_t
 Content::startOf(const Item &item) const
 {
-    return mix((uint64_t(item.version) << 32) | item.id) % patternBytes;
+    return scattered((uint64_t(item.version) << 32) | item.id) % patternBytes;
 }
 
 /// the first bytes of an object

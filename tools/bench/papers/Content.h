@@ -4,20 +4,19 @@
 #ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_CONTENT_H
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_CONTENT_H
 
+#include "tools/base/Random.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace Papers {
 
-/// a number that looks random, the same for the same argument
+/// a number that looks random, the same for the same argument, that of 0 included
 inline uint64_t
-mix(uint64_t x)
+scattered(const uint64_t x)
 {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
+    return Tools::mix(x + Tools::goldenStep);
 }
 
 /// one object of an experiment

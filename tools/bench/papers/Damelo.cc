@@ -4,7 +4,8 @@
 
 #include "Bench.h"
 #include "Experiments.h"
-#include "Random.h"
+
+#include "tools/base/Random.h"
 
 #include <atomic>
 
@@ -48,7 +49,7 @@ struct Plan {
 Plan
 makePlan(const Ordering &ordering, const uint32_t objects, const uint32_t largest, const uint32_t groups, const uint64_t seed)
 {
-    Random random(seed);
+    Tools::TwisterRandom random(seed);
     Plan plan;
     plan.groups = groups;
     for (uint32_t id = 0; id < objects; ++id) {
@@ -71,52 +72,50 @@ makePlan(const Ordering &ordering, const uint32_t objects, const uint32_t larges
     return plan;
 }
 
-using Operation = std::function<void(uint32_t id, Samples &)>;
+using Operation = std::function<void(uint32_t id, LatencyHistogram &)>;
 
 /// one operation for each object of a list, by all threads, in a phase of its own
 void
 stage(Bench &bench, const std::string &name, const unsigned threads, const std::vector<uint32_t> &ids, const Operation &operation)
 {
     std::atomic<size_t> next{0};
-    std::vector<Samples> samples(threads);
-    for (auto &s: samples)
-        s.reserve(ids.size() / threads + 1);
+    std::vector<LatencyHistogram> samples(threads);
     bench.phase(name, threads, [&](const unsigned thread) {
         for (auto i = next++; i < ids.size(); i = next++)
             operation(ids[i], samples[thread]);
     }, [&](Json &json) {
-        Samples all;
+        LatencyHistogram all;
         for (const auto &s: samples)
             all.add(s);
-        json.put("operations", uint64_t(all.count()));
-        json.put("operation", all.summary());
+        json["operations"] = all.count();
+        json["operation"] = all.summary();
     });
 }
 
-std::vector<Rule>
-rules()
+void
+declare(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return withCommon({
-        {"ordering", Kind::choice, "sequential|random|zipf-1:8|zipf-1:4|zipf-3:8"},
-        {"objects", Kind::number, "to create, read and delete", 131072, 64, 50000000},
-        {"reads", Kind::number, "reads; 0 = as many as there are objects", 0, 0, 50000000},
-        {"largest", Kind::number, "bytes; sizes are uniform from 1", 16384, 1024, 1 << 20},
-        {"groups", Kind::number, "into which the objects are divided", 16, 1, 1000000},
-    });
+    o.objects = 131072;
+    o.largest = 16384;
+    line.choice("ordering", o.ordering, {"sequential", "random", "zipf-1:8", "zipf-1:4", "zipf-3:8"}, "of the operations");
+    line.whole("objects", o.objects, 64, 50000000, "to create, read and delete");
+    line.whole("reads", o.reads, 0, 50000000, "reads; 0 = as many as there are objects");
+    line.bytes("largest", o.largest, 1024, 1 << 20, "of an object; sizes are uniform from 1");
+    line.whole("groups", o.groups, 1, 1000000, "into which the objects are divided");
+    Bench::Declare(line, o);
 }
 
 bool
 run(const Options &options, Json &json)
 {
-    const auto objects = static_cast<uint32_t>(options.number("objects"));
-    const auto largest = static_cast<uint32_t>(options.number("largest"));
-    const auto groups = static_cast<uint32_t>(options.number("groups"));
-    const auto threads = static_cast<unsigned>(options.number("threads"));
-    const auto ordering = orderingOf(options.text("ordering"));
-    auto plan = makePlan(ordering, objects, largest, groups, options.number("seed"));
-    if (options.number("reads") && options.number("reads") < objects)
-        plan.reads.resize(options.number("reads"));
+    const auto objects = options.objects;
+    const auto largest = options.largest;
+    const auto groups = options.groups;
+    const auto threads = options.threads;
+    const auto ordering = orderingOf(options.ordering);
+    auto plan = makePlan(ordering, objects, largest, groups, options.seed);
+    if (options.reads && options.reads < objects)
+        plan.reads.resize(options.reads);
     const auto itemOf = [&](const uint32_t id) {
         Item item;
         item.id = id;
@@ -125,29 +124,25 @@ run(const Options &options, Json &json)
     };
     Bench bench(options, objects, largest / 2);
     bench.ready();
-    stage(bench, "create", threads, plan.creates, [&](const uint32_t id, Samples &samples) {
+    stage(bench, "create", threads, plan.creates, [&](const uint32_t id, LatencyHistogram &samples) {
         (void)bench.create(itemOf(id), plan.hintOf(id), samples);
     });
     bench.dropMemory(); // no read is a hit left over from the creates
-    stage(bench, "read", threads, plan.reads, [&](const uint32_t id, Samples &samples) {
+    stage(bench, "read", threads, plan.reads, [&](const uint32_t id, LatencyHistogram &samples) {
         uint32_t version = 0;
         (void)bench.read(itemOf(id), plan.hintOf(id), samples, version);
     });
-    stage(bench, "delete", threads, plan.deletes, [&](const uint32_t id, Samples &samples) { (void)bench.remove(id, samples); });
-    Json workload;
-    workload.put("ordering", ordering.name);
-    workload.put("popularObjects", ordering.popular);
-    workload.put("popularRequests", ordering.popular > 0 ? 1 - ordering.popular : 0.0);
-    workload.put("objects", uint64_t(objects));
-    workload.put("reads", uint64_t(plan.reads.size()));
-    workload.put("largest", uint64_t(largest));
-    workload.put("groups", uint64_t(groups));
-    json.put("workload", workload);
+    stage(bench, "delete", threads, plan.deletes, [&](const uint32_t id, LatencyHistogram &samples) { (void)bench.remove(id, samples); });
+    json["workload"] = {
+        {"ordering", ordering.name}, {"popularObjects", ordering.popular},
+        {"popularRequests", ordering.popular > 0 ? 1 - ordering.popular : 0.0}, {"objects", objects},
+        {"reads", plan.reads.size()}, {"largest", largest}, {"groups", groups}
+    };
     return bench.report(json);
 }
 
 } // namespace
 
-const Experiment dameloExperiment = {"damelo", "create, read, delete in five orderings: Damelo's microbenchmarks", rules, run};
+const Experiment dameloExperiment = {"damelo", "create, read, delete in five orderings: Damelo's microbenchmarks", declare, run};
 
 } // namespace Papers

@@ -146,7 +146,7 @@ EngineStore::openEngine(std::string &error)
 Key
 EngineStore::keyOf(const uint32_t id) const
 {
-    const uint64_t words[2] = {mix(order_.seed * 2 + (uint64_t(id) << 8)), mix(~(uint64_t(id) << 8))};
+    const uint64_t words[2] = {scattered(order_.seed * 2 + (uint64_t(id) << 8)), scattered(~(uint64_t(id) << 8))};
     Key key;
     memcpy(key.bytes.data(), words, sizeof(words));
     return key;
@@ -202,8 +202,8 @@ EngineStore::tell(const Key &key, const Hint &hint)
         return;
     Request request;
     request.key = key;
-    request.client = hint.client == Hint::none ? 0 : mix(hint.client) | 1;
-    const auto page = mix(hint.group) | 1;
+    request.client = hint.client == Hint::none ? 0 : scattered(hint.client) | 1;
+    const auto page = scattered(hint.group) | 1;
     if (hint.container) {
         request.kind = RequestKind::page;
         request.url = page;
@@ -373,54 +373,56 @@ EngineStore::memoryToCome() const
     return caches + index + inFlight + order_.threads * threadBytes + slack;
 }
 
-void
-EngineStore::describe(Json &json) const
+Json
+EngineStore::describe() const
 {
+    Json json;
     Json settings;
     for (const auto &name: Config::Names())
-        settings.put(name.c_str(), config_.get(name));
-    json.put("engine", settings);
-    json.put("deviceBytes", device_->size());
-    json.put("directIo", device_->direct());
+        settings[name] = config_.get(name);
+    json["engine"] = settings;
+    json["deviceBytes"] = device_->size();
+    json["directIo"] = device_->direct();
     if (const auto *superblock = engine_->superblock())
-        json.put("clusterStart", superblock->geometry.clusterStart);
+        json["clusterStart"] = superblock->geometry.clusterStart;
     const auto s = engine_->stats();
     auto c = s.counters;
     addTo(c, before_);
     Json counters;
-    counters.put("objects", s.objects);
-    counters.put("liveBytes", s.liveBytes);
-    counters.put("indexBytes", s.indexBytes);
-    counters.put("stored", c.stored);
-    counters.put("storedBytes", c.storedBytes);
-    counters.put("readFromStaging", c.readFromStaging);
-    counters.put("readFromCache", c.readFromCache);
-    counters.put("readFromDisk", c.readFromDisk);
-    counters.put("packs", c.packs);
-    counters.put("packedObjects", c.packedObjects);
-    counters.put("packedBytes", c.packedBytes);
-    counters.put("parts", c.parts);
-    counters.put("evictedClusters", c.evictedClusters);
-    counters.put("evictedObjects", c.evictedObjects);
-    counters.put("packedInGroups", c.packedInGroups);
-    counters.put("regroupedObjects", c.regroupedObjects);
-    counters.put("groupReads", s.groupReads);
-    counters.put("matesRead", s.matesRead);
-    counters.put("matesWanted", s.matesWanted);
-    counters.put("relocatedObjects", c.relocatedObjects);
-    counters.put("relocatedBytes", c.relocatedBytes);
-    counters.put("corrupt", c.corrupt);
-    counters.put("checkpoints", c.checkpoints);
-    counters.put("checkpointBytes", c.checkpointBytes);
+    counters["objects"] = s.objects;
+    counters["liveBytes"] = s.liveBytes;
+    counters["indexBytes"] = s.indexBytes;
+    counters["stored"] = c.stored;
+    counters["storedBytes"] = c.storedBytes;
+    counters["readFromStaging"] = c.readFromStaging;
+    counters["readFromCache"] = c.readFromCache;
+    counters["readFromDisk"] = c.readFromDisk;
+    counters["packs"] = c.packs;
+    counters["packedObjects"] = c.packedObjects;
+    counters["packedBytes"] = c.packedBytes;
+    counters["parts"] = c.parts;
+    counters["evictedClusters"] = c.evictedClusters;
+    counters["evictedObjects"] = c.evictedObjects;
+    counters["packedInGroups"] = c.packedInGroups;
+    counters["regroupedObjects"] = c.regroupedObjects;
+    counters["groupReads"] = s.groupReads;
+    counters["matesRead"] = s.matesRead;
+    counters["matesWanted"] = s.matesWanted;
+    counters["relocatedObjects"] = c.relocatedObjects;
+    counters["relocatedBytes"] = c.relocatedBytes;
+    counters["corrupt"] = c.corrupt;
+    counters["checkpoints"] = c.checkpoints;
+    counters["checkpointBytes"] = c.checkpointBytes;
     for (const auto op: {IoOp::read, IoOp::write}) {
         const auto &d = device_->stats().of(op);
         const std::string name = op == IoOp::read ? "read" : "write";
-        counters.put(("device" + std::string(op == IoOp::read ? "Reads" : "Writes")).c_str(), d.requests);
-        counters.put((name + "Bytes").c_str(), d.bytes);
-        counters.put((name + "Errors").c_str(), d.errors);
-        counters.put((name + "Seconds").c_str(), static_cast<double>(d.busyMicros) / 1e6);
+        counters["device" + std::string(op == IoOp::read ? "Reads" : "Writes")] = d.requests;
+        counters[name + "Bytes"] = d.bytes;
+        counters[name + "Errors"] = d.errors;
+        counters[name + "Seconds"] = static_cast<double>(d.busyMicros) / 1e6;
     }
-    json.put("counters", counters);
+    json["counters"] = counters;
+    return json;
 }
 
 } // namespace Papers

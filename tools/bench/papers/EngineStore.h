@@ -34,7 +34,7 @@ public:
     bool sync(std::string &error) override;
     bool dropMemory(std::string &error) override;
     uint64_t memoryToCome() const override;
-    void describe(Json &) const override;
+    Json describe() const override;
 
     /* for experiments on the engine alone, from one thread */
     ClusterFs::Engine &engine() { return *engine_; }

@@ -4,12 +4,10 @@
 #ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_EXPERIMENTS_H
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_EXPERIMENTS_H
 
-#include "Json.h"
 #include "Options.h"
 #include "Trace.h"
 
 #include <functional>
-#include <vector>
 
 namespace Papers {
 
@@ -17,13 +15,10 @@ namespace Papers {
 struct Experiment {
     const char *name;
     const char *help; ///< a line
-    std::vector<Rule> (*rules)(); ///< all options
+    void (*declare)(CommandLine &, Options &);
     /// runs it. \returns whether all that was read was right
     bool (*run)(const Options &, Json &);
 };
-
-/// the common rules and some more
-std::vector<Rule> withCommon(const std::vector<Rule> &);
 
 /// the trace that the option "trace" names, or else the one that is made
 Trace givenTrace(const Options &, const std::function<Trace()> &make);

@@ -148,7 +148,7 @@ FileStore::evictOne()
 {
     Lock lock(mutex_);
     const auto id = table_.victim();
-    if (id == Recency::none)
+    if (id == Tools::Recency::none)
         return false;
     erase(lock, id);
     ++evicted_;
@@ -323,24 +323,20 @@ FileStore::memoryToCome() const
     return order_.memory - order_.ownMemory + order_.threads * threadBytes;
 }
 
-void
-FileStore::describe(Json &json) const
+Json
+FileStore::describe() const
 {
-    Json settings;
-    settings.put("firstLevel", firstLevel);
-    settings.put("secondLevel", secondLevel);
-    settings.put("highWater", highWater);
-    settings.put("lowWater", lowWater);
-    settings.put("blockBytes", blockBytes_);
-    settings.put("roomBytes", bytesMost_);
-    settings.put("roomFiles", filesMost_);
-    json.put("files", settings);
-    Json counters;
-    counters.put("objects", table_.files());
-    counters.put("liveBytes", table_.bytes());
-    counters.put("evictedObjects", evicted_.load());
-    counters.put("noSpace", full_.load());
-    json.put("counters", counters);
+    return {
+        {   "files", {
+                {"firstLevel", firstLevel}, {"secondLevel", secondLevel}, {"highWater", highWater}, {"lowWater", lowWater},
+                {"blockBytes", blockBytes_}, {"roomBytes", bytesMost_}, {"roomFiles", filesMost_}
+            }
+        },
+        {   "counters", {
+                {"objects", table_.files()}, {"liveBytes", table_.bytes()}, {"evictedObjects", evicted_.load()}, {"noSpace", full_.load()}
+            }
+        }
+    };
 }
 
 } // namespace Papers

@@ -31,7 +31,7 @@ public:
     bool sync(std::string &error) override;
     bool dropMemory(std::string &error) override;
     uint64_t memoryToCome() const override;
-    void describe(Json &) const override;
+    Json describe() const override;
 
 private:
     static constexpr unsigned firstLevel = 16; ///< Squid's L1

@@ -85,7 +85,7 @@ uint32_t
 FileTable::victim() const
 {
     auto id = recency_.oldest();
-    while (id != Recency::none && entries_[id].pins)
+    while (id != Tools::Recency::none && entries_[id].pins)
         id = recency_.newer(id);
     return id;
 }

@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_FILETABLE_H
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_FILETABLE_H
 
-#include "Recency.h"
+#include "tools/base/Lru.h"
 
 #include <cstdint>
 #include <vector>
@@ -56,7 +56,7 @@ public:
     void forget(uint32_t id); ///< creating or leaving -> absent; gives the file number back
     void touch(uint32_t id); ///< was used now
 
-    /// the present object used least recently that nobody is about to open, or Recency::none
+    /// the present object used least recently that nobody is about to open, or Tools::Recency::none
     uint32_t victim() const;
 
     uint64_t bytes() const { return bytes_; } ///< of file system space, those that come or go included
@@ -65,7 +65,7 @@ public:
 private:
     std::vector<Entry> entries_;
     FileNumbers numbers_;
-    Recency recency_; ///< of the present ones
+    Tools::Recency recency_; ///< of the present ones
     uint64_t bytes_ = 0;
     uint32_t files_ = 0;
 };

@@ -3,9 +3,11 @@
 
 #include "Generator.h"
 
-#include "Random.h"
+#include "tools/base/Random.h"
 
 #include <algorithm>
+
+using Random = Tools::TwisterRandom;
 
 namespace Papers {
 namespace {
@@ -142,7 +144,7 @@ public:
     }
 
     uint32_t pick(Random &random) const {
-        const auto at = std::upper_bound(sums_.begin(), sums_.end(), random.share() * sums_.back());
+        const auto at = std::upper_bound(sums_.begin(), sums_.end(), random.real() * sums_.back());
         return static_cast<uint32_t>(std::min<ptrdiff_t>(at - sums_.begin(), static_cast<ptrdiff_t>(sums_.size()) - 1));
     }
 

@@ -5,7 +5,8 @@
 #include "Bench.h"
 #include "Experiments.h"
 #include "Generator.h"
-#include "MemoryCache.h"
+
+#include "tools/base/Lru.h"
 
 #include <atomic>
 #include <mutex>
@@ -17,8 +18,8 @@ constexpr size_t eventsPerIdle = 1000; ///< Hummingbird called its daemons that 
 
 /// what one thread saw in one phase
 struct Seen {
-    Samples reads; ///< of hits, those in the memory cache included
-    Samples writes;
+    LatencyHistogram reads; ///< of hits, those in the memory cache included
+    LatencyHistogram writes;
     uint64_t hits = 0;
     uint64_t hitBytes = 0;
     uint64_t bytes = 0;
@@ -50,7 +51,7 @@ public:
         versions_(trace.sizes.size()),
         busy_(trace.sizes.size()) {
         if (memory)
-            memory_ = std::make_unique<MemoryCache>(static_cast<uint32_t>(trace.sizes.size()), memory);
+            memory_ = std::make_unique<Tools::LruCache>(memory, static_cast<uint32_t>(trace.sizes.size()));
     }
 
     /// takes the trace's requests [from, to), all threads together
@@ -66,7 +67,7 @@ private:
     const Trace &trace_;
     const uint64_t largest_; ///< bytes, 0 = no limit
     Bench &bench_;
-    std::unique_ptr<MemoryCache> memory_;
+    std::unique_ptr<Tools::LruCache> memory_; ///< in front of the files; whoever limits our memory leaves its bytes out of the limit
     std::mutex mutex_; ///< for the next two
     Grouping grouping_;
     size_t next_ = 0;
@@ -84,16 +85,16 @@ Proxy::phase(const std::string &name, const size_t from, const size_t to, std::v
         for (const auto &s: seen)
             all.add(s);
         const auto requests = static_cast<double>(to - from);
-        json.put("requests", uint64_t(to - from));
-        json.put("bytes", all.bytes);
-        json.put("hits", all.hits);
-        json.put("hitBytes", all.hitBytes);
-        json.put("hitRatio", requests > 0 ? static_cast<double>(all.hits) / requests : 0);
-        json.put("memoryHits", all.memoryHits);
-        json.put("tooLarge", all.tooLarge);
-        json.put("joined", all.joined);
-        json.put("fsRead", all.reads.summary());
-        json.put("fsWrite", all.writes.summary());
+        json["requests"] = to - from;
+        json["bytes"] = all.bytes;
+        json["hits"] = all.hits;
+        json["hitBytes"] = all.hitBytes;
+        json["hitRatio"] = requests > 0 ? static_cast<double>(all.hits) / requests : 0;
+        json["memoryHits"] = all.memoryHits;
+        json["tooLarge"] = all.tooLarge;
+        json["joined"] = all.joined;
+        json["fsRead"] = all.reads.summary();
+        json["fsWrite"] = all.writes.summary();
     });
 }
 
@@ -136,7 +137,6 @@ Proxy::handle(const Event &event, const Hint &hint, Seen &seen)
         return;
     }
     if (event.stale) {
-        Samples unused;
         if (memory_)
             memory_->remove(item.id);
         (void)bench_.store().remove(item.id);
@@ -150,9 +150,9 @@ Proxy::handle(const Event &event, const Hint &hint, Seen &seen)
 bool
 Proxy::serve(const Item &item, const Hint &hint, Seen &seen)
 {
-    const auto start = Time::now();
+    const auto start = Tools::now();
     if (memory_ && memory_->find(item.id)) {
-        seen.reads.addSince(start);
+        seen.reads.add(Tools::now() - start);
         ++seen.memoryHits;
         return true;
     }
@@ -174,18 +174,16 @@ Proxy::store(const Item &item, const Hint &hint, Seen &seen)
         memory_->add(item.id, item.size);
 }
 
-std::vector<Rule>
-rules()
+void
+declare(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return withCommon({
-        {"trace", Kind::text, "a trace file; without, one is made"},
-        {"requests", Kind::number, "of the made trace", 300000, 100, 50000000},
-        {"clients", Kind::number, "of the made trace", 1000, 1, 1000000},
-        {"largest", Kind::number, "bytes of an object that is cached; 0 = all are", 0, 0, Trace::maxBytes},
-        {"memory-cache", Kind::number, "percent of the memory that the proxy takes from the page cache", 50, 0, 100},
-        {"measure", Kind::number, "thousandths of the trace, at its end, that the measured phase takes", 1000, 1, 1000},
-    });
+    line.text("trace", o.trace, "FILE", "a trace; without, one is made");
+    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
+    line.whole("clients", o.clients, 1, 1000000, "of the made trace");
+    line.bytes("largest", o.largest, 0, Trace::maxBytes, "of an object that is cached; 0 = all are");
+    line.whole("memory-cache", o.memoryCache, 0, 100, "percent of the memory that the proxy takes from the page cache");
+    line.whole("measure", o.measure, 1, 1000, "thousandths of the trace, at its end, that the measured phase takes");
+    Bench::Declare(line, o);
 }
 
 bool
@@ -193,35 +191,30 @@ run(const Options &options, Json &json)
 {
     const auto trace = givenTrace(options, [&] {
         ProxyModel model;
-        model.requests = options.number("requests");
-        model.clients = static_cast<uint32_t>(options.number("clients"));
-        return makeProxyTrace(model, options.number("seed"));
+        model.requests = options.requests;
+        model.clients = options.clients;
+        return makeProxyTrace(model, options.seed);
     });
-    const bool files = options.text("store") == "files";
-    const uint64_t ownMemory = files ? megabytes(options, "memory") * options.number("memory-cache") / 100 : 0;
+    const bool files = options.store == "files";
+    const uint64_t ownMemory = files ? (options.memory << 20) * options.memoryCache / 100 : 0;
     Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes(), ownMemory);
-    Proxy proxy(trace, options.number("largest"), ownMemory, bench);
+    Proxy proxy(trace, options.largest, ownMemory, bench);
     const auto end = trace.events.size();
-    const auto begin = end - end * options.number("measure") / 1000;
-    std::vector<Seen> seenFilling(options.number("threads"));
-    std::vector<Seen> seen(options.number("threads"));
-    for (auto &s: seen) {
-        s.reads.reserve((end - begin) / seen.size() + 1);
-        s.writes.reserve((end - begin) / seen.size() + 1);
-    }
+    const auto begin = end - end * options.measure / 1000;
+    std::vector<Seen> seenFilling(options.threads);
+    std::vector<Seen> seen(options.threads);
     bench.ready();
     if (begin)
         proxy.phase("fill", 0, begin, seenFilling);
     proxy.phase("measure", begin, end, seen);
-    Json workload;
-    trace.describe(workload);
-    workload.put("largest", options.number("largest"));
-    json.put("workload", workload);
+    auto workload = trace.describe();
+    workload["largest"] = options.largest;
+    json["workload"] = workload;
     return bench.report(json);
 }
 
 } // namespace
 
-const Experiment hummingbirdExperiment = {"hummingbird", "a proxy's trace: Hummingbird's tables 2, 3 and 5", rules, run};
+const Experiment hummingbirdExperiment = {"hummingbird", "a proxy's trace: Hummingbird's tables 2, 3 and 5", declare, run};
 
 } // namespace Papers

@@ -1,58 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line, parsed strictly. */
+/* What the command line says. */
 
 #ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_OPTIONS_H
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_OPTIONS_H
 
+#include "tools/base/CommandLine.h"
+
 #include <cstdint>
-#include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace Papers {
 
-/// the command line is wrong
-class UsageError: public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
+using Tools::BadRequest;
+using Tools::CommandLine;
 
-/// an option that an experiment takes
-struct Rule {
-    enum class Kind : uint8_t { flag, text, number, choice, list };
+/// All options of all experiments. Each experiment declares those that it takes,
+/// and has defaults of its own.
+struct Options {
+    uint64_t seed = 1;
+    std::string json; ///< file for the result; empty: standard output
 
-    const char *name; ///< without the dashes
-    Kind kind;
-    const char *help; ///< for a choice: its words, separated by |
-    uint64_t usual = 0; ///< of a number
-    uint64_t least = 0;
-    uint64_t most = 0;
-};
+    // the store
+    std::string store = "engine"; ///< or files
+    std::string at; ///< where it is
+    uint64_t memory = 64; ///< MB
+    std::vector<std::string> engine; ///< options, as name=value
+    std::string hints = "on"; ///< or off
+    bool force = false;
+    unsigned threads = 1;
+    bool attended = false;
 
-/// Options written as --name value or --name=value, each at most once, but for
-/// those of kind list. A choice has its first word when it is not given.
-class Options
-{
-public:
-    /// throws UsageError
-    Options(const std::vector<std::string> &words, const std::vector<Rule> &);
+    // traces
+    std::string workload = "proxy"; ///< or server
+    std::string trace; ///< a file; empty: one is made
+    uint64_t requests = 300000;
+    uint32_t clients = 1000;
+    uint32_t urls = 32768;
+    uint64_t revisits = 50; ///< percent
+    uint64_t stale = 10; ///< percent
+    uint64_t measure = 1000; ///< thousandths
+    uint64_t memoryCache = 50; ///< percent
 
-    bool flag(const std::string &name) const { return values_.count(name) > 0; }
-    uint64_t number(const std::string &name) const;
-    std::string text(const std::string &name) const; ///< empty when it was not given
-    std::vector<std::string> list(const std::string &name) const;
-
-    /// a line for each rule
-    static std::string Help(const std::vector<Rule> &);
-
-private:
-    const Rule &rule(const std::string &name) const;
-    void take(const Rule &, const std::string &value);
-
-    std::vector<Rule> rules_;
-    std::map<std::string, std::vector<std::string>> values_;
+    // objects
+    uint32_t objects = 0;
+    uint32_t size = 0; ///< bytes
+    uint32_t largest = 0; ///< bytes
+    uint64_t reads = 0;
+    uint32_t groups = 16;
+    std::string ordering = "sequential";
+    bool cold = false;
+    uint64_t megabytes = 512;
+    unsigned depth = 32;
 };
 
 } // namespace Papers

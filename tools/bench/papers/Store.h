@@ -5,7 +5,8 @@
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_STORE_H
 
 #include "Content.h"
-#include "Json.h"
+
+#include "tools/base/Json.h"
 
 #include <functional>
 #include <map>
@@ -13,6 +14,8 @@
 #include <string>
 
 namespace Papers {
+
+using Tools::Json;
 
 /// What the caller knows of the objects that are fetched together. The papers'
 /// calls for locality (Hummingbird's collocate_files, Damelo's groups) end here:
@@ -82,7 +85,7 @@ public:
     virtual uint64_t memoryToCome() const = 0;
 
     /// settings and counters for the report
-    virtual void describe(Json &) const = 0;
+    virtual Json describe() const = 0;
 };
 
 /// asks whoever runs the program to empty the page cache of a file system that

@@ -25,11 +25,11 @@ public:
     void load();
     /// takes the trace's requests [from, to), all threads together
     /// \param reads, writes by thread
-    void phase(const std::string &name, size_t from, size_t to, std::vector<Samples> &reads, std::vector<Samples> &writes);
+    void phase(const std::string &name, size_t from, size_t to, std::vector<LatencyHistogram> &reads, std::vector<LatencyHistogram> &writes);
 
 private:
-    void work(size_t to, Samples &reads, Samples &writes);
-    void handle(const Event &, const Hint &, Samples &reads, Samples &writes);
+    void work(size_t to, LatencyHistogram &reads, LatencyHistogram &writes);
+    void handle(const Event &, const Hint &, LatencyHistogram &reads, LatencyHistogram &writes);
 
     const Trace &trace_;
     Bench &bench_;
@@ -37,12 +37,13 @@ private:
     Grouping grouping_;
     std::vector<uint32_t> versions_;
     size_t next_ = 0;
+    LatencyHistogram removes_;
 };
 
 void
 Server::load()
 {
-    Samples writes;
+    LatencyHistogram writes;
     bench_.phase("load", 1, [&](unsigned) {
         for (uint32_t id = 0; id < trace_.sizes.size(); ++id) {
             Item item;
@@ -50,29 +51,29 @@ Server::load()
             item.size = trace_.sizes[id];
             (void)bench_.create(item, Hint(), writes);
         }
-    }, [&](Json &json) { json.put("fsWrite", writes.summary()); });
+    }, [&](Json &json) { json["fsWrite"] = writes.summary(); });
 }
 
 void
-Server::phase(const std::string &name, const size_t from, const size_t to, std::vector<Samples> &reads, std::vector<Samples> &writes)
+Server::phase(const std::string &name, const size_t from, const size_t to, std::vector<LatencyHistogram> &reads, std::vector<LatencyHistogram> &writes)
 {
     next_ = from;
     const auto threads = static_cast<unsigned>(reads.size());
     bench_.phase(name, threads, [&](const unsigned t) { work(to, reads[t], writes[t]); }, [&](Json &json) {
-        Samples allReads;
-        Samples allWrites;
+        LatencyHistogram allReads;
+        LatencyHistogram allWrites;
         for (const auto &r: reads)
             allReads.add(r);
         for (const auto &w: writes)
             allWrites.add(w);
-        json.put("requests", uint64_t(to - from));
-        json.put("fsRead", allReads.summary());
-        json.put("fsWrite", allWrites.summary());
+        json["requests"] = to - from;
+        json["fsRead"] = allReads.summary();
+        json["fsWrite"] = allWrites.summary();
     });
 }
 
 void
-Server::work(const size_t to, Samples &reads, Samples &writes)
+Server::work(const size_t to, LatencyHistogram &reads, LatencyHistogram &writes)
 {
     for (;;) {
         std::unique_lock<std::mutex> lock(mutex_);
@@ -90,14 +91,13 @@ Server::work(const size_t to, Samples &reads, Samples &writes)
 }
 
 void
-Server::handle(const Event &event, const Hint &hint, Samples &reads, Samples &writes)
+Server::handle(const Event &event, const Hint &hint, LatencyHistogram &reads, LatencyHistogram &writes)
 {
     Item item;
     item.id = event.object;
     item.size = trace_.sizes[item.id];
     if (event.stale) {
-        Samples unused;
-        (void)bench_.remove(item.id, unused);
+        (void)bench_.remove(item.id, removes_);
         item.version = ++versions_[item.id];
         (void)bench_.create(item, hint, writes);
     }
@@ -107,16 +107,15 @@ Server::handle(const Event &event, const Hint &hint, Samples &reads, Samples &wr
         (void)bench_.create(item, hint, writes);
 }
 
-std::vector<Rule>
-rules()
+void
+declare(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return withCommon({
-        {"trace", Kind::text, "a trace file; without, one is made"},
-        {"requests", Kind::number, "of the made trace", 300000, 100, 50000000},
-        {"urls", Kind::number, "of the made trace", 32768, 100, 10000000},
-        {"measure", Kind::number, "thousandths of the trace, at its end, that the measured phase takes", 700, 1, 1000},
-    });
+    o.measure = 700;
+    line.text("trace", o.trace, "FILE", "a trace; without, one is made");
+    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
+    line.whole("urls", o.urls, 100, 10000000, "of the made trace");
+    line.whole("measure", o.measure, 1, 1000, "thousandths of the trace, at its end, that the measured phase takes");
+    Bench::Declare(line, o);
 }
 
 bool
@@ -124,33 +123,29 @@ run(const Options &options, Json &json)
 {
     const auto trace = givenTrace(options, [&] {
         ServerModel model;
-        model.requests = options.number("requests");
-        model.urls = static_cast<uint32_t>(options.number("urls"));
-        return makeServerTrace(model, options.number("seed"));
+        model.requests = options.requests;
+        model.urls = options.urls;
+        return makeServerTrace(model, options.seed);
     });
     Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
     Server server(trace, bench);
     const auto end = trace.events.size();
-    const auto begin = end - end * options.number("measure") / 1000;
-    std::vector<Samples> unused(options.number("threads"));
-    std::vector<Samples> reads(options.number("threads"));
-    std::vector<Samples> writes(options.number("threads"));
-    for (auto &r: reads)
-        r.reserve((end - begin) / reads.size() + 1);
+    const auto begin = end - end * options.measure / 1000;
+    std::vector<LatencyHistogram> unused(options.threads);
+    std::vector<LatencyHistogram> reads(options.threads);
+    std::vector<LatencyHistogram> writes(options.threads);
     bench.ready();
     server.load();
     bench.dropMemory();
     if (begin)
         server.phase("warm", 0, begin, unused, unused);
     server.phase("measure", begin, end, reads, writes);
-    Json workload;
-    trace.describe(workload);
-    json.put("workload", workload);
+    json["workload"] = trace.describe();
     return bench.report(json);
 }
 
 } // namespace
 
-const Experiment tfsExperiment = {"tfs", "a web server's trace, mostly reads: TFS", rules, run};
+const Experiment tfsExperiment = {"tfs", "a web server's trace, mostly reads: TFS", declare, run};
 
 } // namespace Papers

@@ -4,7 +4,6 @@
 #ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_TRACE_H
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_TRACE_H
 
-#include "Json.h"
 #include "Store.h"
 
 #include <cstdint>
@@ -45,7 +44,7 @@ struct Trace {
     bool load(const std::string &path, std::string &error);
 
     /// what can be compared with the papers' figures
-    void describe(Json &) const;
+    Json describe() const;
 
 private:
     bool addLine(const std::string &line, std::string &error);

@@ -103,22 +103,23 @@ describeSizes(const Trace &trace, Json &json)
     const auto above = [&](const uint32_t limit) {
         return static_cast<double>(sizes.end() - std::upper_bound(sizes.begin(), sizes.end(), limit)) / n;
     };
-    json.put("bytes", bytes);
-    json.put("requestMedian", uint64_t(sizes[sizes.size() / 2]));
-    json.put("requestMean", bytes / n);
-    json.put("requestsUpTo8K", 1 - above(8192));
-    json.put("requestsAbove64K", above(65536));
-    json.put("requestsAbove1M", above(1U << 20));
-    json.put("bytesAbove1M", largeBytes / bytes);
+    json["bytes"] = bytes;
+    json["requestMedian"] = sizes[sizes.size() / 2];
+    json["requestMean"] = bytes / n;
+    json["requestsUpTo8K"] = 1 - above(8192);
+    json["requestsAbove64K"] = above(65536);
+    json["requestsAbove1M"] = above(1U << 20);
+    json["bytesAbove1M"] = largeBytes / bytes;
 }
 
-void
-Trace::describe(Json &json) const
+Json
+Trace::describe() const
 {
-    json.put("source", source);
-    json.put("requests", uint64_t(events.size()));
-    json.put("clients", uint64_t(clients));
-    json.put("objects", uint64_t(sizes.size()));
+    Json json;
+    json["source"] = source;
+    json["requests"] = events.size();
+    json["clients"] = clients;
+    json["objects"] = sizes.size();
     std::vector<bool> seen(sizes.size());
     uint64_t found = 0;
     uint64_t html = 0;
@@ -133,20 +134,16 @@ Trace::describe(Json &json) const
     }
     describeSizes(*this, json);
     const auto n = static_cast<double>(events.size());
-    json.put("uniqueBytes", uniqueBytes);
-    json.put("htmlShare", static_cast<double>(html) / n);
-    json.put("staleShare", static_cast<double>(stale) / n);
-    json.put("unlimitedHitRatio", static_cast<double>(found) / n);
+    json["uniqueBytes"] = uniqueBytes;
+    json["htmlShare"] = static_cast<double>(html) / n;
+    json["staleShare"] = static_cast<double>(stale) / n;
+    json["unlimitedHitRatio"] = static_cast<double>(found) / n;
     const Sets sets(*this);
-    Json s;
-    s.put("count", uint64_t(sets.count()));
-    s.put("meanObjects", sets.meanObjects());
-    s.put("upTo32K", sets.upTo(32 << 10));
-    s.put("upTo64K", sets.upTo(64 << 10));
-    s.put("upTo96K", sets.upTo(96 << 10));
-    s.put("upTo128K", sets.upTo(128 << 10));
-    s.put("askedForAgain", sets.again());
-    json.put("sets", s);
+    json["sets"] = {
+        {"count", sets.count()}, {"meanObjects", sets.meanObjects()}, {"upTo32K", sets.upTo(32 << 10)}, {"upTo64K", sets.upTo(64 << 10)},
+        {"upTo96K", sets.upTo(96 << 10)}, {"upTo128K", sets.upTo(128 << 10)}, {"askedForAgain", sets.again()}
+    };
+    return json;
 }
 
 } // namespace Papers

@@ -19,40 +19,35 @@ const Experiment *const experiments[] = {
 
 enum ExitCode { exitFine = 0, exitFailed = 1, exitUsage = 2 };
 
-std::vector<Rule>
-describeRules()
+void
+declareDescribe(CommandLine &line, Options &o)
 {
-    using Kind = Rule::Kind;
-    return {
-        {"workload", Kind::choice, "proxy|server"},
-        {"trace", Kind::text, "a trace file instead"},
-        {"requests", Kind::number, "of the made trace", 300000, 100, 50000000},
-        {"clients", Kind::number, "of the made trace", 1000, 1, 1000000},
-        {"urls", Kind::number, "of the made trace of a server", 32768, 100, 10000000},
-        {"seed", Kind::number, "of all that is random", 1, 0, 1000000000},
-        {"json", Kind::text, "file for the result; standard output when not given"},
-    };
+    line.choice("workload", o.workload, {"proxy", "server"}, "whose requests");
+    line.text("trace", o.trace, "FILE", "a trace instead");
+    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
+    line.whole("clients", o.clients, 1, 1000000, "of the made trace");
+    line.whole("urls", o.urls, 100, 10000000, "of the made trace of a server");
+    line.whole("seed", o.seed, 0, 1000000000, "of all that is random");
+    line.text("json", o.json, "FILE", "for the result; standard output when not given");
 }
 
 bool
 runDescribe(const Options &options, Json &json)
 {
     const auto trace = givenTrace(options, [&] {
-        if (options.text("workload") == "proxy") {
+        if (options.workload == "proxy") {
             ProxyModel model;
-            model.requests = options.number("requests");
-            model.clients = static_cast<uint32_t>(options.number("clients"));
-            return makeProxyTrace(model, options.number("seed"));
+            model.requests = options.requests;
+            model.clients = options.clients;
+            return makeProxyTrace(model, options.seed);
         }
         ServerModel model;
-        model.requests = options.number("requests");
-        model.clients = static_cast<uint32_t>(options.number("clients"));
-        model.urls = static_cast<uint32_t>(options.number("urls"));
-        return makeServerTrace(model, options.number("seed"));
+        model.requests = options.requests;
+        model.clients = options.clients;
+        model.urls = options.urls;
+        return makeServerTrace(model, options.seed);
     });
-    Json workload;
-    trace.describe(workload);
-    json.put("workload", workload);
+    json["workload"] = trace.describe();
     return true;
 }
 
@@ -73,13 +68,13 @@ void
 write(const Json &json, const std::string &path)
 {
     if (path.empty()) {
-        std::cout << json.text() << std::endl;
+        std::cout << Tools::jsonText(json) << std::endl;
         if (!std::cout)
             throw std::runtime_error("the result could not be written to standard output");
         return;
     }
     std::ofstream file(path);
-    file << json.text() << "\n";
+    file << Tools::jsonText(json) << "\n";
     file.close();
     if (!file)
         throw std::runtime_error(path + ": the result could not be written");
@@ -89,8 +84,8 @@ int
 run(std::vector<std::string> words)
 {
     if (words.empty())
-        throw UsageError("which experiment?\n" + overview());
-    if (words[0] == "--help" || words[0] == "help") {
+        throw BadRequest("which experiment?\n" + overview());
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
         std::cout << overview();
         return exitFine;
     }
@@ -98,44 +93,33 @@ run(std::vector<std::string> words)
         if (words[0] != e->name)
             continue;
         words.erase(words.begin());
-        const auto rules = e->rules();
-        if (words.size() == 1 && words[0] == "--help") {
-            std::cout << e->name << ": " << e->help << "\n\n" << Options::Help(rules);
+        Options options;
+        CommandLine line(std::string(e->name) + ": " + e->help);
+        e->declare(line, options);
+        if (!line.read(words))
             return exitFine;
-        }
-        const Options options(words, rules);
-        Json json;
-        json.put("program", "bench-papers");
-        json.put("experiment", e->name);
+        Json json = {{"program", "bench-papers"}, {"experiment", e->name}};
         const bool right = e->run(options, json);
-        write(json, options.text("json"));
+        write(json, options.json);
         if (!right)
             std::cerr << "bench-papers: some objects were not read as they were stored; see checks in the result\n";
         return right ? exitFine : exitFailed;
     }
-    throw UsageError("there is no experiment '" + words[0] + "'\n" + overview());
+    throw BadRequest("there is no experiment '" + words[0] + "'\n" + overview());
 }
 
 } // namespace
 
-const Experiment describeExperiment = {"describe", "figures of a trace, made or read", describeRules, runDescribe};
-
-std::vector<Rule>
-withCommon(const std::vector<Rule> &own)
-{
-    auto all = own;
-    all.insert(all.end(), Bench::CommonRules().begin(), Bench::CommonRules().end());
-    return all;
-}
+const Experiment describeExperiment = {"describe", "figures of a trace, made or read", declareDescribe, runDescribe};
 
 Trace
 givenTrace(const Options &options, const std::function<Trace()> &make)
 {
-    if (options.text("trace").empty())
+    if (options.trace.empty())
         return make();
     Trace trace;
     std::string error;
-    if (!trace.load(options.text("trace"), error))
+    if (!trace.load(options.trace, error))
         throw std::runtime_error(error);
     return trace;
 }
@@ -149,8 +133,8 @@ main(int argc, char **argv)
     // with an arena for each thread, memory that one gave back would not do for another
     mallopt(M_ARENA_MAX, 1);
     try {
-        return run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
-    } catch (const UsageError &e) {
+        return run(Tools::wordsOf(argc, argv));
+    } catch (const BadRequest &e) {
         std::cerr << "bench-papers: " << e.what() << "\n";
         return exitUsage;
     } catch (const std::exception &e) {
