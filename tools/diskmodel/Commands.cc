@@ -3,8 +3,8 @@
 
 #include "tools/diskmodel/Commands.h"
 
-#include "tools/diskmodel/CommandLine.h"
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/CommandLine.h"
+#include "tools/diskmodel/device/Control.h"
 #include "tools/diskmodel/predict/Prediction.h"
 #include "tools/diskmodel/replay/Replay.h"
 #include "tools/diskmodel/serve/Supervisor.h"
@@ -13,102 +13,88 @@
 
 namespace DiskModel {
 
+using namespace Tools;
+
 static constexpr uint64_t leastDevice = 1 << 20;
 static constexpr uint64_t maxDevice = uint64_t(1) << 42;
 static constexpr uint64_t deviceUnit = 4096;
 
-static Parameters
-parametersOf(const CommandLine &line)
-{
-    return Parameters::Of(line.text("model", "hdd")).with(line.text("set"));
-}
+/// of the modelled disk
+struct ModelOptions {
+    std::string name = "hdd";
+    std::string set;
+    uint64_t size = 0; ///< bytes
 
-static uint64_t
-deviceSize(const CommandLine &line, const char *const usual)
-{
-    const auto text = line.text("size", usual);
-    const auto size = parseSize("--size", text, leastDevice, maxDevice);
-    if (size % deviceUnit)
-        throw BadRequest("--size must be a multiple of 4096 bytes, not " + text);
-    return size;
-}
+    void declare(CommandLine &line) {
+        line.text("model", name, "NAME", "hdd, hdd10k, ssd or fast");
+        line.text("set", set, "NAME=VALUE,...", "changes the model's parameters, see diskmodel --help");
+        line.bytes("size", size, leastDevice, maxDevice, "of the disk")->required(!size);
+    }
+
+    Parameters parameters() const { return Parameters::Of(name).with(set); }
+
+    uint64_t checkedSize() const {
+        if (size % deviceUnit)
+            throw BadRequest("--size must be a multiple of 4096 bytes, not " + std::to_string(size));
+        return size;
+    }
+};
 
 static void
-expectWords(const CommandLine &line, const size_t count, const char *const what)
-{
-    if (line.words().size() != count)
-        throw BadRequest(std::string("expected ") + what + " beside options, not " +
-                         std::to_string(line.words().size()) + " words (diskmodel --help)");
-}
-
-static std::string
-checkedName(const std::string &name)
+checkName(const std::string &name)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     if (name.empty() || name.size() > 32 || name.find_first_not_of(allowed) != std::string::npos)
         throw BadRequest("--name must be 1 to 32 letters, digits, - and _, not '" + name + "'");
-    return name;
 }
 
 int
 runServe(const std::vector<std::string> &words)
 {
-    const CommandLine line(words, {
-        "model", "set", "size", "name", "store", "store-folder", "record", "record-limit", "scheduler", "sector",
-        "patience"
-    }, {"overcommit", "no-loop", "until-eof"});
-    expectWords(line, 0, "nothing");
     ServeOptions options;
-    options.name = checkedName(line.text("name", options.name));
-    options.parameters = parametersOf(line);
-    options.size = deviceSize(line, "");
-    options.store = line.text("store");
-    options.storeFolder = line.text("store-folder", options.storeFolder);
-    options.overcommit = line.has("overcommit");
-    options.record = line.text("record");
-    options.recordLimit = parseSize("--record-limit", line.text("record-limit", "4G"), 1 << 12, maxDevice);
-    options.loop = !line.has("no-loop");
-    options.scheduler = line.text("scheduler");
-    options.sector = static_cast<unsigned>(parseWhole("--sector", line.text("sector", "512"), 512, 4096));
+    options.recordLimit = uint64_t(4) << 30;
+    ModelOptions model;
+    CommandLine line("diskmodel serve --size=SIZE [options]: makes a block device, until SIGTERM or SIGINT (root)");
+    model.declare(line);
+    line.text("name", options.name, "NAME", "part of the folder's name");
+    line.text("store-folder", options.storeFolder, "DIR", "where the bytes are kept");
+    line.text("store", options.store, "FILE", "keep them in this file, which stays");
+    line.flag("overcommit", options.overcommit, "there need not be room for all of the disk");
+    line.text("record", options.record, "FILE", "record all writes, for replay");
+    line.bytes("record-limit", options.recordLimit, 1 << 12, maxDevice, "end of that file; then all requests fail");
+    line.flag("no-loop", options.loop, "no block device, only the file", false);
+    line.text("scheduler", options.scheduler, "NAME", "of the block device (default: mq-deadline for hdd, else none)");
+    line.whole("sector", options.sector, 512, 4096, "bytes of its logical block");
+    line.flag("until-eof", options.untilEof, "end when standard input ends, too");
+    line.whole("patience", options.patience, 0, 600, "seconds that others may keep the disk in use after the end");
+    line.footer("It prints a line of JSON: device, folder, file, server. The folder holds the disk as\n"
+                "a file; stats (JSON, read it); ctl (write commands, read what was wrong with them):\n" + std::string(Control::Help()));
+    if (!line.read(words))
+        return 0;
+    checkName(options.name);
+    options.parameters = model.parameters();
+    options.size = model.checkedSize();
     if (options.sector & (options.sector - 1))
-        throw BadRequest("--sector must be a power of two, not " + line.text("sector"));
-    options.untilEof = line.has("until-eof");
-    options.patience = static_cast<unsigned>(parseWhole("--patience", line.text("patience", "10"), 0, 600));
+        throw BadRequest("--sector must be a power of two, not " + std::to_string(options.sector));
     return Supervisor(options).run();
 }
 
 static ReplayMode
 modeOf(const std::string &name)
 {
-    if (name == "prefix")
-        return ReplayMode::prefix;
-    if (name == "drop")
-        return ReplayMode::drop;
-    if (name == "subset")
-        return ReplayMode::subset;
-    throw BadRequest("--mode is prefix, drop or subset, not '" + name + "'");
+    return name == "prefix" ? ReplayMode::prefix : name == "drop" ? ReplayMode::drop : ReplayMode::subset;
 }
 
-/// the last record that counts
+/// the record of a mark, which is a number in text
 static uint64_t
-cutOf(const CommandLine &line, const LogReader &log)
+recordOf(const std::string &mark, const LogReader &log)
 {
-    const uint64_t last = log.entries().size();
-    if (line.has("upto") + line.has("mark") + line.has("fraction") > 1)
-        throw BadRequest("give one of --upto, --mark and --fraction");
-    if (line.has("upto"))
-        return parseWhole("--upto", line.text("upto"), 1, last);
-    if (line.has("fraction"))
-        return static_cast<uint64_t>(parseNumber("--fraction", line.text("fraction"), 0, 1) *
-                                     static_cast<double>(last));
-    if (!line.has("mark"))
-        return last;
-    const auto wanted = parseWhole("--mark", line.text("mark"), 0, UINT64_MAX);
+    const auto wanted = wholeFrom("--mark", mark, 0, UINT64_MAX);
     for (const auto &entry: log.entries()) {
         if (entry.record.kind == LogKind::mark && entry.record.offset == wanted)
             return entry.record.sequence;
     }
-    throw BadRequest("there is no mark " + std::to_string(wanted) + " in the log");
+    throw BadRequest("there is no mark " + mark + " in the log");
 }
 
 static void
@@ -119,43 +105,67 @@ list(const LogReader &log)
         const auto &r = entry.record;
         printf("%llu\t%s\t%llu\t%llu\t%.6f\n", static_cast<unsigned long long>(r.sequence), nameOf(r.kind),
                static_cast<unsigned long long>(r.offset), static_cast<unsigned long long>(r.size),
-               seconds(r.time - begin));
+               toSeconds(r.time - begin));
     }
 }
 
 int
 runReplay(const std::vector<std::string> &words)
 {
-    const CommandLine line(words, {"mode", "upto", "mark", "fraction", "seed", "base"}, {"list"});
-    expectWords(line, line.has("list") ? 1 : 2, line.has("list") ? "a log" : "a log and an image");
-    const LogReader log(line.words()[0]);
-    if (line.has("list")) {
+    std::vector<std::string> places;
+    std::string mode = "subset", mark, base;
+    uint64_t upto = 0, seed = 1;
+    double fraction = 1;
+    bool onlyList = false;
+    CommandLine line("diskmodel replay LOG IMAGE [options]: makes what a power cut would have left\n"
+                     "diskmodel replay LOG --list: the records: number, kind, offset, bytes, s");
+    line.choice("mode", mode, {"prefix", "drop", "subset"},
+                "prefix: all that arrived. drop: what flushes guarantee.\nsubset: that, and some of the rest, some of it torn");
+    line.whole("upto", upto, 1, UINT64_MAX, "the power is cut after this record (default: at the end)");
+    line.text("mark", mark, "N", "or at this mark");
+    line.real("fraction", fraction, 0, 1, "or after this share of the records");
+    line.whole("seed", seed, 0, UINT64_MAX, "of what is kept, torn and lost");
+    line.text("base", base, "IMAGE", "what was on the disk when the log began");
+    line.flag("list", onlyList, "print the records instead");
+    line.words(places);
+    if (!line.read(words))
+        return 0;
+    if (line.given("upto") + line.given("mark") + line.given("fraction") > 1)
+        throw BadRequest("give one of --upto, --mark and --fraction");
+    if (places.size() != (onlyList ? 1 : 2))
+        throw BadRequest(std::string("expected ") + (onlyList ? "a log" : "a log and an image") + " beside options, not " +
+                         std::to_string(places.size()) + " words (diskmodel --help)");
+    const LogReader log(places[0]);
+    if (onlyList) {
         list(log);
         return 0;
     }
-    const auto seed = parseWhole("--seed", line.text("seed", "1"), 0, UINT64_MAX);
-    Replay replay(log, cutOf(line, log), modeOf(line.text("mode", "subset")), seed);
-    replay.write(line.words()[1], line.text("base"));
-    printf("%s\n", replay.json().text().c_str());
+    const auto share = static_cast<uint64_t>(fraction * static_cast<double>(log.entries().size()));
+    Replay replay(log, upto ? upto : mark.empty() ? share : recordOf(mark, log), modeOf(mode), seed);
+    replay.write(places[1], base);
+    printf("%s\n", jsonText(replay.json()).c_str());
     return 0;
 }
 
 int
 runPredict(const std::vector<std::string> &words)
 {
-    const CommandLine line(words, {"model", "set", "size", "block", "depth", "requests", "seed"},
-                           {"write", "sequential"});
-    expectWords(line, 0, "nothing");
     Load load;
-    load.writes = line.has("write");
-    load.sequential = line.has("sequential");
-    load.block = parseSize("--block", line.text("block", "4K"), 512, 1 << 30);
-    load.depth = static_cast<unsigned>(parseWhole("--depth", line.text("depth", "1"), 1, 4096));
-    load.requests = parseWhole("--requests", line.text("requests", "2000"), 1, 100000000);
-    load.seed = parseWhole("--seed", line.text("seed", "1"), 0, UINT64_MAX);
-    Prediction prediction(parametersOf(line), deviceSize(line, "8G"), load);
+    ModelOptions model;
+    model.size = uint64_t(8) << 30;
+    CommandLine line("diskmodel predict [options]: what the model itself says of a load");
+    model.declare(line);
+    line.bytes("block", load.block, 512, 1 << 30, "of a request");
+    line.whole("depth", load.depth, 1, 4096, "requests under way");
+    line.whole("requests", load.requests, 1, 100000000, "in all");
+    line.flag("write", load.writes, "they write");
+    line.flag("sequential", load.sequential, "from the beginning of the disk, not at random");
+    line.whole("seed", load.seed, 0, UINT64_MAX, "of the random offsets");
+    if (!line.read(words))
+        return 0;
+    Prediction prediction(model.parameters(), model.checkedSize(), load);
     prediction.run();
-    printf("%s\n", prediction.json().text().c_str());
+    printf("%s\n", jsonText(prediction.json()).c_str());
     return 0;
 }
 

@@ -9,13 +9,10 @@
 
 namespace DiskModel {
 
-// each \returns what to exit with, and \throws BadRequest
+// each \returns what to exit with, \throws BadRequest, and knows --help
 int runServe(const std::vector<std::string> &words);
 int runReplay(const std::vector<std::string> &words);
 int runPredict(const std::vector<std::string> &words);
-
-/// how to use the program
-std::string helpText();
 
 } // namespace DiskModel
 

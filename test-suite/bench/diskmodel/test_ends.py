@@ -25,14 +25,14 @@ def test_refused_beginnings(context):
     for words, *arguments in (("--size", "serve"), ("not a whole number", "serve", "--size=x"),
                               ("multiple of 4096", "serve", "--size=1048577"), ("from 1 MB", "serve", "--size=1K"),
                               ("has room for", "serve", "--size=4T"), ("needs a value", "serve", "--size"),
-                              ("no model", *small, "--model=tape"), ("no option", *small, "--speed=1"),
+                              ("no model", *small, "--model=tape"), ("unknown option --speed", *small, "--speed=1"),
                               ("given twice", *small, "--size=1M"), ("--name", *small, "--name=a,b"),
                               ("power of two", *small, "--sector=513"),
                               ("cannot make a file in", *small, "--store-folder=/nowhere"),
                               ("not a regular file", *small, "--store=/dev/null"),
                               ("cannot make the write log", *small, "--record=/nowhere/log"),
                               ("a log and an image", "replay", "x"), ("not a command", "fly"),
-                              ("must be from", "predict", "--depth=0"),
+                              ("from 1 to 4096", "predict", "--depth=0"),
                               ("too many", "predict", "--size=4T", "--set=rate=1,stroke=0.001")):
         context.refused(words, *arguments)
     with fails("cannot write nosuch", DiskError), context.disk("fast", MB, scheduler="nosuch"):

@@ -3,11 +3,13 @@
 
 #include "tools/diskmodel/device/Control.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <sstream>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 bool
 Control::obey(const std::string &lines)
@@ -40,7 +42,7 @@ Control::obeyOne(const std::string &line)
     else if (verb == "fault")
         disk_.faults().add(rest);
     else if (verb == "mark")
-        disk_.mark(parseWhole("a mark", rest, 0, UINT64_MAX));
+        disk_.mark(wholeFrom("mark", rest, 0, UINT64_MAX));
     else if (!rest.empty())
         throw BadRequest("'" + line + "' is not a command; there are: set fault mark clear cut revive reset");
     else if (verb == "clear")

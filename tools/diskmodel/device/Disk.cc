@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/device/Disk.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <sys/resource.h>
 
@@ -13,6 +13,8 @@
 #include <cstring>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 static constexpr char corruption = 0x5a; ///< what bytes are XORed with
 
@@ -296,31 +298,28 @@ Disk::reset()
 std::string
 Disk::stats() const
 {
-    JsonText text(",\n ");
-    text.add("model", parameters_.model);
-    text.add("size", store_.size());
+    Json text;
+    text["model"] = parameters_.model;
+    text["size"] = store_.size();
     traffic_.report(text, now());
-    text.add("positionings", media_.readPositionings + media_.writePositionings);
-    text.add("readPositionings", media_.readPositionings);
-    text.add("writePositionings", media_.writePositionings);
-    text.add("positioningSeconds", seconds(media_.positioning));
-    text.add("transferSeconds", seconds(media_.transfer));
-    text.add("cacheHits", media_.cacheHits);
-    text.add("streamedReads", media_.streamed);
-    text.add("writeCacheFull", media_.writeCacheFull);
-    text.add("dirtyBytes", model_->dirtyBytes());
-    text.add("storedBytes", store_.usedBytes());
-    text.add("logRecords", log_ ? log_->records() : 0);
-    text.add("logBytes", log_ ? log_->bytes() : 0);
-    text.add("faults", static_cast<uint64_t>(faults_.count()));
-    text.add("faultStrikes", faults_.strikes());
-    text.add("cut", cut_);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    text.add("cpuSeconds", static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-             static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
-    text.add("parameters", parameters_.json());
-    return text.text() + "\n";
+    text["positionings"] = media_.readPositionings + media_.writePositionings;
+    text["readPositionings"] = media_.readPositionings;
+    text["writePositionings"] = media_.writePositionings;
+    text["positioningSeconds"] = toSeconds(media_.positioning);
+    text["transferSeconds"] = toSeconds(media_.transfer);
+    text["cacheHits"] = media_.cacheHits;
+    text["streamedReads"] = media_.streamed;
+    text["writeCacheFull"] = media_.writeCacheFull;
+    text["dirtyBytes"] = model_->dirtyBytes();
+    text["storedBytes"] = store_.usedBytes();
+    text["logRecords"] = log_ ? log_->records() : 0;
+    text["logBytes"] = log_ ? log_->bytes() : 0;
+    text["faults"] = faults_.count();
+    text["faultStrikes"] = faults_.strikes();
+    text["cut"] = cut_;
+    text["cpuSeconds"] = cpuSeconds();
+    text["parameters"] = parameters_.json();
+    return jsonText(text, 1) + "\n";
 }
 
 } // namespace DiskModel

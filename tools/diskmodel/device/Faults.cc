@@ -3,12 +3,14 @@
 
 #include "tools/diskmodel/device/Faults.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <cerrno>
 #include <sstream>
 
 namespace DiskModel {
+
+using namespace Tools;
 namespace {
 
 constexpr size_t maxFaults = 64;
@@ -66,15 +68,15 @@ setOne(Fault &fault, const KindRule &rule, const std::string &word)
     const auto name = word.substr(0, equals);
     const auto text = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (name == "offset")
-        fault.offset = parseSize(name, text, 0, maxBytes);
+        fault.offset = bytesFrom(name, text, 0, maxBytes);
     else if (name == "length")
-        fault.length = parseSize(name, text, 1, maxBytes);
+        fault.length = bytesFrom(name, text, 1, maxBytes);
     else if (name == "count")
-        fault.left = parseWhole(name, text, 1, UINT64_MAX);
+        fault.left = wholeFrom(name, text, 1, UINT64_MAX);
     else if (name == "probability")
-        fault.probability = parseNumber(name, text, 0, 1);
+        fault.probability = realFrom(name, text, 0, 1);
     else if (name == "value")
-        fault.value = parseNumber(name, text, 0, rule.most);
+        fault.value = realFrom(name, text, 0, rule.most);
     else
         throw BadRequest("a fault has offset= length= count= probability= value=, not '" + word + "'");
 }

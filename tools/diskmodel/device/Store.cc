@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/device/Store.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -19,6 +19,8 @@
 #include <fstream>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 /// Reading a hole of a mapped tmpfs file would allocate it. So chunks that were
 /// never written are known, and read as zeros without touching the mapping.

@@ -59,33 +59,33 @@ Traffic::late(const Nanos by)
 }
 
 void
-Traffic::report(JsonText &text, const Nanos now) const
+Traffic::report(Json &text, const Nanos now) const
 {
     auto counts = counts_;
     pass(counts, now);
     const auto of = [&counts](const Op op) -> const Kind & { return counts.kinds[static_cast<size_t>(op)]; };
-    text.add("seconds", seconds(now - began_));
-    text.add("reads", of(Op::read).count);
-    text.add("readBytes", of(Op::read).bytes);
-    text.add("readSeconds", seconds(of(Op::read).time));
-    text.add("writes", of(Op::write).count);
-    text.add("writeBytes", of(Op::write).bytes);
-    text.add("writeSeconds", seconds(of(Op::write).time));
-    text.add("flushes", of(Op::flush).count);
-    text.add("flushSeconds", seconds(of(Op::flush).time));
-    text.add("discards", of(Op::discard).count);
-    text.add("discardBytes", of(Op::discard).bytes);
-    text.add("errors", counts.errors);
-    text.add("busySeconds", seconds(counts.busy));
-    text.add("depthSeconds", counts.depthTime / nanosPerSecond);
-    text.add("queueDepthMean", counts.busy ? counts.depthTime / static_cast<double>(counts.busy) : 0.0);
-    text.add("queueDepthMax", counts.maxUnderWay);
-    text.add("underWay", underWay_);
-    text.add("timedEvents", counts.events);
+    text["seconds"] = toSeconds(now - began_);
+    text["reads"] = of(Op::read).count;
+    text["readBytes"] = of(Op::read).bytes;
+    text["readSeconds"] = toSeconds(of(Op::read).time);
+    text["writes"] = of(Op::write).count;
+    text["writeBytes"] = of(Op::write).bytes;
+    text["writeSeconds"] = toSeconds(of(Op::write).time);
+    text["flushes"] = of(Op::flush).count;
+    text["flushSeconds"] = toSeconds(of(Op::flush).time);
+    text["discards"] = of(Op::discard).count;
+    text["discardBytes"] = of(Op::discard).bytes;
+    text["errors"] = counts.errors;
+    text["busySeconds"] = toSeconds(counts.busy);
+    text["depthSeconds"] = counts.depthTime / nanosPerSecond;
+    text["queueDepthMean"] = counts.busy ? counts.depthTime / static_cast<double>(counts.busy) : 0.0;
+    text["queueDepthMax"] = counts.maxUnderWay;
+    text["underWay"] = underWay_;
+    text["timedEvents"] = counts.events;
     const auto lateSum = static_cast<double>(counts.lateSum) / nanosPerMicro;
-    text.add("lateMeanMicros", counts.events ? lateSum / static_cast<double>(counts.events) : 0.0);
-    text.add("lateMaxMicros", static_cast<double>(counts.lateMost) / nanosPerMicro);
-    text.add("lateOverMilli", counts.lateOverMilli);
+    text["lateMeanMicros"] = counts.events ? lateSum / static_cast<double>(counts.events) : 0.0;
+    text["lateMaxMicros"] = static_cast<double>(counts.lateMost) / nanosPerMicro;
+    text["lateOverMilli"] = counts.lateOverMilli;
 }
 
 } // namespace DiskModel

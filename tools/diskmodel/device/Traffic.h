@@ -4,10 +4,12 @@
 #ifndef CLUSTERFS_TOOLS_DISKMODEL_DEVICE_TRAFFIC_H
 #define CLUSTERFS_TOOLS_DISKMODEL_DEVICE_TRAFFIC_H
 
-#include "tools/diskmodel/base/JsonText.h"
+#include "tools/base/Json.h"
 #include "tools/diskmodel/model/Request.h"
 
 namespace DiskModel {
+
+using namespace Tools;
 
 /// Requests, bytes, and times as the host sees them.
 class Traffic
@@ -22,7 +24,7 @@ public:
     /// an event was served so much after its time
     void late(Nanos by);
 
-    void report(JsonText &, Nanos now) const;
+    void report(Json &, Nanos now) const;
 
 private:
     struct Kind {

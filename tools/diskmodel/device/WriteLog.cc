@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/device/WriteLog.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 #include "tools/diskmodel/base/Time.h"
 
 #include <fcntl.h>
@@ -14,6 +14,8 @@
 #include <cstring>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 WriteLog::WriteLog(const std::string &path, const uint64_t limit, const uint64_t deviceSize, const bool blank):
     path_(path),

@@ -3,12 +3,14 @@
 
 #include "tools/diskmodel/model/HddGeometry.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 static constexpr uint64_t sector = 4096; ///< tracks are multiples of it
 static constexpr double skewMargin = 1.15; ///< over the time of the shortest seek

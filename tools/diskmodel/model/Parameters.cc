@@ -3,12 +3,14 @@
 
 #include "tools/diskmodel/model/Parameters.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <cstdio>
 #include <sstream>
 
 namespace DiskModel {
+
+using namespace Tools;
 namespace {
 
 /// one number of the parameters
@@ -51,7 +53,7 @@ setOne(Parameters &parameters, const std::string &name, const std::string &value
 {
     for (const auto &rule: rules) {
         if (name == rule.name) {
-            parameters.*rule.value = parseNumber(name, value, rule.least, rule.most);
+            parameters.*rule.value = realFrom(name, value, rule.least, rule.most);
             return;
         }
     }
@@ -113,13 +115,13 @@ Parameters::with(const std::string &settings) const
     return result;
 }
 
-JsonText
+Json
 Parameters::json() const
 {
-    JsonText text;
+    Json text;
     for (const auto &rule: rules) {
         if (rule.kind == kind || rule.kind == Kind::fast)
-            text.add(rule.name, this->*rule.value);
+            text[rule.name] = this->*rule.value;
     }
     return text;
 }

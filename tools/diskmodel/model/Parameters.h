@@ -4,11 +4,13 @@
 #ifndef CLUSTERFS_TOOLS_DISKMODEL_MODEL_PARAMETERS_H
 #define CLUSTERFS_TOOLS_DISKMODEL_MODEL_PARAMETERS_H
 
-#include "tools/diskmodel/base/JsonText.h"
+#include "tools/base/Json.h"
 
 #include <string>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 enum class Kind { hdd, ssd, fast };
 
@@ -51,7 +53,7 @@ struct Parameters {
     Parameters with(const std::string &settings) const;
 
     /// the values that matter to this model
-    JsonText json() const;
+    Json json() const;
 
     /// the names, with units, defaults and what they mean, a line each
     static std::string Help();

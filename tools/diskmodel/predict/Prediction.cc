@@ -3,11 +3,13 @@
 
 #include "tools/diskmodel/predict/Prediction.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <algorithm>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 Prediction::Prediction(const Parameters &parameters, const uint64_t size, const Load &load):
     parameters_(parameters),
@@ -65,25 +67,25 @@ Prediction::run()
     }
 }
 
-JsonText
+Json
 Prediction::json() const
 {
-    const double time = std::max(seconds(time_), 1e-9);
+    const double time = std::max(toSeconds(time_), 1e-9);
     const auto answered = static_cast<double>(answered_);
-    JsonText text;
-    text.add("model", parameters_.model);
-    text.add("requests", answered_);
-    text.add("seconds", seconds(time_));
-    text.add("requestsPerSecond", answered / time);
-    text.add("megabytesPerSecond", answered * static_cast<double>(load_.block) / time / 1e6);
-    text.add("responseMeanMillis", seconds(responses_) * 1000 / std::max(answered, 1.0));
-    text.add("responseMaxMillis", seconds(slowest_) * 1000);
-    text.add("positionings", media_.readPositionings + media_.writePositionings);
-    text.add("positioningSeconds", seconds(media_.positioning));
-    text.add("transferSeconds", seconds(media_.transfer));
-    text.add("cacheHits", media_.cacheHits);
-    text.add("streamedReads", media_.streamed);
-    text.add("parameters", parameters_.json());
+    Json text;
+    text["model"] = parameters_.model;
+    text["requests"] = answered_;
+    text["seconds"] = toSeconds(time_);
+    text["requestsPerSecond"] = answered / time;
+    text["megabytesPerSecond"] = answered * static_cast<double>(load_.block) / time / 1e6;
+    text["responseMeanMillis"] = toSeconds(responses_) * 1000 / std::max(answered, 1.0);
+    text["responseMaxMillis"] = toSeconds(slowest_) * 1000;
+    text["positionings"] = media_.readPositionings + media_.writePositionings;
+    text["positioningSeconds"] = toSeconds(media_.positioning);
+    text["transferSeconds"] = toSeconds(media_.transfer);
+    text["cacheHits"] = media_.cacheHits;
+    text["streamedReads"] = media_.streamed;
+    text["parameters"] = parameters_.json();
     return text;
 }
 

@@ -31,7 +31,7 @@ public:
     void run();
 
     /// requests and bytes a second, response times, what the drive did
-    JsonText json() const;
+    Json json() const;
 
 private:
     void submit(Request &, Nanos at);

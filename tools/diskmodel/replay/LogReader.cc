@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/replay/LogReader.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +13,8 @@
 #include <cstring>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 const char *
 nameOf(const LogKind kind)

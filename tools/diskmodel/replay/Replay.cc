@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/replay/Replay.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,6 +15,8 @@
 #include <map>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 static constexpr uint64_t sector = 512; ///< written as a whole or not at all
 static constexpr double keepShare = 0.4; ///< of the writes that nothing guarantees
@@ -138,17 +140,17 @@ Replay::write(const std::string &image, const std::string &base)
     close(fd);
 }
 
-JsonText
+Json
 Replay::json() const
 {
-    JsonText text;
-    text.add("records", static_cast<uint64_t>(log_.entries().size()));
-    text.add("cut", cut_);
-    text.add("writes", writes_);
-    text.add("guaranteed", guaranteed_);
-    text.add("kept", kept_);
-    text.add("torn", torn_);
-    text.add("lost", lost_);
+    Json text;
+    text["records"] = log_.entries().size();
+    text["cut"] = cut_;
+    text["writes"] = writes_;
+    text["guaranteed"] = guaranteed_;
+    text["kept"] = kept_;
+    text["torn"] = torn_;
+    text["lost"] = lost_;
     return text;
 }
 

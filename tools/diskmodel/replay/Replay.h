@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_TOOLS_DISKMODEL_REPLAY_REPLAY_H
 #define CLUSTERFS_TOOLS_DISKMODEL_REPLAY_REPLAY_H
 
-#include "tools/diskmodel/base/JsonText.h"
+#include "tools/base/Json.h"
 #include "tools/diskmodel/replay/LogReader.h"
 
 #include <random>
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 enum class ReplayMode {
     prefix, ///< all that had arrived: the host died, the drive kept its power
@@ -32,7 +34,7 @@ public:
     /// \throws BadRequest
     void write(const std::string &image, const std::string &base);
 
-    JsonText json() const; ///< what was done with how many writes
+    Json json() const; ///< what was done with how many writes
 
 private:
     void findDurable();

@@ -5,7 +5,7 @@
 
 #include "tools/diskmodel/serve/FuseFiles.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <fcntl.h>
 #include <fuse3/fuse_lowlevel.h>
@@ -17,6 +17,8 @@
 #include <cstring>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 enum Node : fuse_ino_t { folderNode = FUSE_ROOT_ID, diskNode, ctlNode, statsNode };
 

@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/serve/LoopDevice.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 
 #include <fcntl.h>
 #include <linux/loop.h>
@@ -19,6 +19,8 @@
 #include <sstream>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 static constexpr unsigned maxTries = 100;
 static constexpr unsigned pause = 20000; ///< microseconds between them

@@ -3,7 +3,7 @@
 
 #include "tools/diskmodel/serve/Server.h"
 
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Numbers.h"
 #include "tools/diskmodel/serve/Signals.h"
 
 #include <poll.h>
@@ -18,6 +18,8 @@
 #include <cstring>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 static constexpr int realtimePriority = 10;
 static constexpr unsigned maxAtOnce = 64; ///< requests that are taken before time is looked at

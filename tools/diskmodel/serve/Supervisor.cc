@@ -3,8 +3,8 @@
 
 #include "tools/diskmodel/serve/Supervisor.h"
 
-#include "tools/diskmodel/base/JsonText.h"
-#include "tools/diskmodel/base/Numbers.h"
+#include "tools/base/Json.h"
+#include "tools/base/Numbers.h"
 #include "tools/diskmodel/serve/Server.h"
 #include "tools/diskmodel/serve/Signals.h"
 
@@ -23,6 +23,8 @@
 #include <cstring>
 
 namespace DiskModel {
+
+using namespace Tools;
 
 static constexpr unsigned startSeconds = 20; ///< that the server may take to mount
 static constexpr unsigned goneSeconds = 5; ///< that the kernel may take to detach the loop device
@@ -111,13 +113,13 @@ Supervisor::attachLoop()
 void
 Supervisor::announce() const
 {
-    JsonText text;
+    Json text;
     if (loop_)
-        text.add("device", loop_->path());
-    text.add("folder", folder_);
-    text.add("file", folder_ + "/disk");
-    text.add("server", static_cast<uint64_t>(pid_));
-    printf("%s\n", text.text().c_str());
+        text["device"] = loop_->path();
+    text["folder"] = folder_;
+    text["file"] = folder_ + "/disk";
+    text["server"] = pid_;
+    printf("%s\n", jsonText(text).c_str());
     fflush(stdout);
 }
 
