@@ -239,12 +239,17 @@ Checker::run()
 } // namespace
 
 int
-runCheck(const Arguments &arguments)
+runCheck(const Words &words)
 {
-    const auto image = openOurs(arguments.path(), false);
+    bool json = false;
+    Line line("check");
+    line.flag("json", json, "print one JSON object");
+    if (!line.read(words))
+        return exitFine;
+    const auto image = openOurs(line.path(), false);
     if (!image)
         return exitCannot;
-    Output out(arguments.has("json"));
+    Output out(json);
     const auto result = Checker(*image, out).run();
     out.finish();
     return result;

@@ -4,9 +4,12 @@
 #ifndef CLUSTERFS_TOOLS_CLI_COMMANDS_H
 #define CLUSTERFS_TOOLS_CLI_COMMANDS_H
 
-#include "Arguments.h"
+#include "tools/base/CommandLine.h"
 
 namespace ClusterFs::Cli {
+
+using Tools::BadRequest;
+using Tools::CommandLine;
 
 enum ExitCode {
     exitFine = 0,
@@ -14,19 +17,39 @@ enum ExitCode {
     exitCannot = 2 ///< wrong usage, not a clusterfs device, in use
 };
 
-int runFormat(const Arguments &);
-int runInspect(const Arguments &);
-int runCheck(const Arguments &);
-int runDump(const Arguments &);
-int runMap(const Arguments &);
-int runPurge(const Arguments &);
+/// what follows the name of a subcommand
+using Words = std::vector<std::string>;
+
+/* Each \returns an ExitCode, \throws BadRequest, and knows --help. */
+int runFormat(const Words &);
+int runInspect(const Words &);
+int runCheck(const Words &);
+int runDump(const Words &);
+int runMap(const Words &);
+int runPurge(const Words &);
 
 /// a subcommand's line in the table of all
 struct Command {
     const char *name;
-    int (*run)(const Arguments &);
-    std::vector<OptionRule> options;
-    const char *help; ///< several lines
+    int (*run)(const Words &);
+    const char *usage; ///< its path and options
+    const char *purpose; ///< several lines
+};
+
+/// The command line of one subcommand: options, and one path.
+class Line: public CommandLine
+{
+public:
+    /// \param command in the table
+    explicit Line(const char *command);
+
+    /// \copydoc CommandLine::read
+    bool read(const Words &);
+
+    const std::string &path() const { return paths_.front(); }
+
+private:
+    std::vector<std::string> paths_;
 };
 
 const std::vector<Command> &commands();

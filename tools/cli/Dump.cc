@@ -8,21 +8,28 @@
 #include <cinttypes>
 #include <cstdio>
 
+using namespace Tools;
+
 namespace ClusterFs::Cli {
 namespace {
 
+/// one at a time, since there may be more of them than fit into memory
+/// \param json of the object before: its fields are used again, which takes half the time
 void
-printJson(const FoundObject &object, const std::string *url)
+printJson(const FoundObject &object, const std::string *url, Json &json)
 {
-    std::string flags;
-    for (const auto &name: flagNames(object.info.flags))
-        flags += (flags.empty() ? "" : ",") + quoted(name);
     const auto &info = object.info;
-    printf("{\"key\":%s,\"url\":%s,\"size\":%" PRIu64 ",\"timestamp\":%" PRId64 ",\"expires\":%" PRId64
-           ",\"last_modified\":%" PRId64 ",\"flags\":[%s],\"cluster\":%u,\"offset\":%u,\"state\":\"%s\"}\n",
-           object.named ? quoted(object.key.hex()).c_str() : "null", url ? quoted(*url).c_str() : "null", info.size,
-           info.timestamp, info.expires, info.lastModified, flags.c_str(), object.cluster, object.offset,
-           object.status == Status::ok ? "whole" : "damaged");
+    json["key"] = object.named ? Json(object.key.hex()) : Json();
+    json["url"] = url ? Json(bytesText(*url)) : Json();
+    json["size"] = info.size;
+    json["timestamp"] = info.timestamp;
+    json["expires"] = info.expires;
+    json["last_modified"] = info.lastModified;
+    json["flags"] = flagNames(info.flags);
+    json["cluster"] = object.cluster;
+    json["offset"] = object.offset;
+    json["state"] = object.status == Status::ok ? "whole" : "damaged";
+    puts(jsonText(json).c_str());
 }
 
 void
@@ -41,13 +48,18 @@ printText(const FoundObject &object, const std::string *url)
 } // namespace
 
 int
-runDump(const Arguments &arguments)
+runDump(const Words &words)
 {
+    bool json = false;
+    Line line("dump");
+    line.flag("json", json, "print a JSON object for each");
+    if (!line.read(words))
+        return exitFine;
     OpenedIndex opened;
-    if (!openIndex(arguments.path(), false, opened))
+    if (!openIndex(line.path(), false, opened))
         return exitCannot;
-    const bool json = arguments.has("json");
     uint64_t damaged = 0;
+    Json asJson;
     const auto count = opened.view->catalog().clusters.count();
     for (ClusterNo n = 0; n < count && !ferror(stdout); ++n) {
         if (!opened.view->holdsObjects(n))
@@ -59,13 +71,13 @@ runDump(const Arguments &arguments)
             const bool known = object.status == Status::ok && findUrl(object.bytes, object.size, url);
             damaged += object.status != Status::ok;
             if (json)
-                printJson(object, known ? &url : nullptr);
+                printJson(object, known ? &url : nullptr, asJson);
             else
                 printText(object, known ? &url : nullptr);
         }
     }
     if (damaged)
-        complain(arguments.path() + ": " + std::to_string(damaged) + " objects are damaged; Squid would not serve them");
+        complain(line.path() + ": " + std::to_string(damaged) + " objects are damaged; Squid would not serve them");
     return damaged ? exitProblems : exitFine;
 }
 

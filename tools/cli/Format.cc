@@ -32,30 +32,31 @@ struct FormatOrder {
     FileId id; ///< what the path led to when it was examined
 };
 
+/// \returns false when help was asked for
 bool
-understand(const Arguments &arguments, FormatOrder &order, std::string &error)
+understand(const Words &words, FormatOrder &order)
 {
-    order.path = arguments.path();
-    order.force = arguments.has("force");
-    for (const char *name: {"cluster-size", "object-size"}) {
-        if (arguments.has(name) && !order.config.set(name, arguments.text(name), error)) {
-            error = "--" + error + " (KB)";
-            return false;
-        }
+    std::string size, clusterSize, objectSize, owner, error;
+    Line line("format");
+    line.text("size", size, "MB", "make a file of that size, if there is none; of what\nexists, use only so much");
+    line.text("cluster-size", clusterSize, "KB", "unit of disk space and of writes: a power of two\nfrom 16 to 16384 (default: 1024)");
+    line.text("object-size", objectSize, "KB", "mean size to expect of objects; plans the index\n(default: 13)");
+    line.text("owner", owner, "USER", "give the device or file to this user (Squid's), as root");
+    line.flag("force", order.force, "overwrite whatever is there, unless it is in use");
+    if (!line.read(words))
+        return false;
+    order.path = line.path();
+    for (const auto &[name, value]: {std::pair("cluster-size", clusterSize), std::pair("object-size", objectSize)}) {
+        if (!value.empty() && !order.config.set(name, value, error))
+            throw BadRequest("--" + error + " (KB)");
     }
     if (!order.config.validate(error))
-        return false;
-    uint64_t megabytes = 0;
-    if (!arguments.number("size", smallestDevice >> 20, uint64_t(1) << 40, megabytes, error))
-        return false;
-    order.bytes = megabytes << 20;
-    if (arguments.has("owner")) {
-        order.owner = getpwnam(arguments.text("owner").c_str());
-        if (!order.owner) {
-            error = "--owner=" + arguments.text("owner") + ": there is no such user";
-            return false;
-        }
-    }
+        throw BadRequest(error);
+    if (!size.empty())
+        order.bytes = Tools::wholeFrom("--size", size, smallestDevice >> 20, uint64_t(1) << 40) << 20;
+    order.owner = owner.empty() ? nullptr : getpwnam(owner.c_str());
+    if (!owner.empty() && !order.owner)
+        throw BadRequest("--owner=" + owner + ": there is no such user");
     return true;
 }
 
@@ -174,13 +175,13 @@ format(FormatOrder &order, std::string &error)
 } // namespace
 
 int
-runFormat(const Arguments &arguments)
+runFormat(const Words &words)
 {
     FormatOrder order;
+    if (!understand(words, order))
+        return exitFine;
     std::string error;
-    int result = exitCannot;
-    if (understand(arguments, order, error))
-        result = format(order, error);
+    const int result = format(order, error);
     if (!error.empty())
         complain(error);
     return result;

@@ -250,34 +250,36 @@ inspectCluster(Image &image, const Superblock &superblock, const ClusterNo n, Ou
 } // namespace
 
 int
-runInspect(const Arguments &arguments)
+runInspect(const Words &words)
 {
     std::string error;
-    uint64_t cluster = 0;
-    if (!arguments.number("cluster", 0, noCluster - 1, cluster, error)) {
-        complain(error);
-        return exitCannot;
-    }
-    const auto image = openOurs(arguments.path(), false);
+    ClusterNo cluster = noCluster;
+    bool json = false;
+    Line line("inspect");
+    line.whole("cluster", cluster, 0, noCluster - 1, "show the directory of this cluster instead");
+    line.flag("json", json, "print one JSON object");
+    if (!line.read(words))
+        return exitFine;
+    const auto image = openOurs(line.path(), false);
     if (!image)
         return exitCannot;
-    if (!arguments.has("cluster")) {
-        Output out(arguments.has("json"));
+    if (cluster == noCluster) {
+        Output out(json);
         const auto result = inspectDevice(*image, out);
         out.finish();
         return result;
     }
     Superblock superblock;
     if (image->choose(superblock, error) != Status::ok) {
-        complain(arguments.path() + ": " + error);
+        complain(line.path() + ": " + error);
         return exitCannot;
     }
     if (cluster >= superblock.geometry.clusterCount) {
         complain("--cluster=" + std::to_string(cluster) + ": clusters are numbered from 0 to " + std::to_string(superblock.geometry.clusterCount - 1));
         return exitCannot;
     }
-    Output out(arguments.has("json"));
-    const auto result = inspectCluster(*image, superblock, static_cast<ClusterNo>(cluster), out);
+    Output out(json);
+    const auto result = inspectCluster(*image, superblock, cluster, out);
     out.finish();
     return result;
 }

@@ -291,12 +291,15 @@ Map::print() const
 } // namespace
 
 int
-runMap(const Arguments &arguments)
+runMap(const Words &words)
 {
+    Line line("map");
+    if (!line.read(words))
+        return exitFine;
     OpenedIndex opened;
-    if (!openIndex(arguments.path(), false, opened))
+    if (!openIndex(line.path(), false, opened))
         return exitCannot;
-    Map(arguments.path(), opened).print();
+    Map(line.path(), opened).print();
     return exitFine;
 }
 

@@ -6,15 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace ClusterFs::Cli {
+using namespace Tools;
 
-static std::string
-escaped(const char *format, const char c)
-{
-    char text[8];
-    snprintf(text, sizeof(text), format, static_cast<unsigned>(static_cast<unsigned char>(c)));
-    return text;
-}
+namespace ClusterFs::Cli {
 
 static bool
 plain(const char c)
@@ -34,26 +28,18 @@ std::string
 printable(const std::string &text)
 {
     std::string result;
-    for (const char c: text)
-        result += plain(c) ? std::string(1, c) : escaped("\\x%02x", c);
+    for (const char c: text) {
+        char code[8];
+        snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        result += plain(c) ? std::string(1, c) : code;
+    }
     return result;
 }
 
-std::string
-quoted(const std::string &text)
-{
-    std::string result = "\"";
-    for (const char c: text)
-        result += plain(c) && c != '"' ? std::string(1, c) : escaped("\\u%04x", c);
-    return result + '"';
-}
-
 Output::Output(const bool json):
-    json_(json),
-    levels_(1)
+    json_(json)
 {
-    if (json_)
-        putchar('{');
+    levels_.push_back({"", Json::object()});
 }
 
 void
@@ -61,7 +47,8 @@ Output::finish()
 {
     while (levels_.size() > 1)
         close();
-    fputs(json_ ? "}\n" : "", stdout);
+    if (json_)
+        puts(jsonText(levels_.back().json).c_str());
 }
 
 void
@@ -71,24 +58,21 @@ Output::indent() const
         fputs("    ", stdout);
 }
 
-/// JSON: what stands between the value before and the value that follows
 void
-Output::lead(const char *name)
+Output::add(const std::string &name, Json value)
 {
-    auto &level = levels_.back();
-    if (!level.empty)
-        putchar(',');
-    level.empty = false;
-    if (!level.list)
-        printf("%s:", quoted(name).c_str());
+    auto &to = levels_.back().json;
+    if (to.is_array())
+        to.push_back(std::move(value));
+    else
+        to[name] = std::move(value);
 }
 
 void
-Output::raw(const char *name, const std::string &json, const std::string &text)
+Output::raw(const char *name, const Json &value, const std::string &text)
 {
     if (json_) {
-        lead(name);
-        fputs(json.c_str(), stdout);
+        add(name, value);
         return;
     }
     auto &level = levels_.back();
@@ -106,79 +90,59 @@ Output::put(const char *name, const std::string &value)
 {
     // in a line with others, a value with spaces needs quotes
     const bool alone = !levels_.back().item || value.find(' ') == std::string::npos;
-    raw(name, quoted(value), alone ? printable(value) : quoted(value));
+    const Json json = bytesText(value);
+    raw(name, json, alone ? printable(value) : jsonText(json));
 }
 
 void
 Output::put(const char *name, const uint64_t value)
 {
-    raw(name, std::to_string(value), std::to_string(value));
+    raw(name, value, std::to_string(value));
 }
 
 void
 Output::putTime(const char *name, const int64_t value)
 {
-    raw(name, std::to_string(value), std::to_string(value));
+    raw(name, value, std::to_string(value));
 }
 
 void
 Output::putFlag(const char *name, const bool value)
 {
-    raw(name, value ? "true" : "false", value ? "yes" : "no");
+    raw(name, value, value ? "yes" : "no");
 }
 
 void
 Output::putNothing(const char *name)
 {
-    raw(name, "null", "-");
+    raw(name, Json(), "-");
 }
 
 void
 Output::openLevel(const char *name, const bool list)
 {
-    if (json_) {
-        lead(name);
-        putchar(list ? '[' : '{');
-    } else {
+    if (!json_) {
         indent();
         puts(label(name).c_str());
     }
-    levels_.emplace_back();
-    levels_.back().list = list;
+    levels_.push_back({name, list ? Json::array() : Json::object()});
 }
 
 void
 Output::openItem()
 {
-    if (json_) {
-        lead("");
-        putchar('{');
-    } else {
+    if (!json_)
         indent();
-    }
-    levels_.emplace_back();
-    levels_.back().item = true;
-}
-
-void
-Output::item(const std::string &text)
-{
-    if (json_) {
-        lead("");
-        fputs(quoted(text).c_str(), stdout);
-    } else {
-        indent();
-        puts(printable(text).c_str());
-    }
+    levels_.push_back({"", Json::object(), true});
 }
 
 void
 Output::close()
 {
-    const auto level = levels_.back();
+    auto level = std::move(levels_.back());
     levels_.pop_back();
     if (json_)
-        putchar(level.list ? ']' : '}');
+        add(level.name, std::move(level.json));
     else if (level.item)
         putchar('\n');
 }

@@ -4,6 +4,8 @@
 #ifndef CLUSTERFS_TOOLS_CLI_OUTPUT_H
 #define CLUSTERFS_TOOLS_CLI_OUTPUT_H
 
+#include "tools/base/Json.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,18 +15,15 @@ namespace ClusterFs::Cli {
 /// text whose control characters and bytes beyond ASCII are written as \xNN
 std::string printable(const std::string &);
 
-/// a JSON string with its quotes; bytes beyond ASCII become \u0080 to \u00ff
-std::string quoted(const std::string &);
-
-/// Prints named values to standard output as they come. As text: a line each,
-/// indented by depth, but the values of a list's item share a line. As JSON:
-/// one object in one line.
+/// Prints named values to standard output. As text: as they come, a line each,
+/// indented by depth, but the values of a list's item share a line. As JSON: in
+/// the end, one object in one line, in which bytes beyond ASCII are \u0080 to \u00ff.
 class Output
 {
 public:
     explicit Output(bool json);
 
-    /// ends what is still open
+    /// ends what is still open; prints JSON
     void finish();
 
     void put(const char *name, const std::string &value);
@@ -38,19 +37,19 @@ public:
     void open(const char *name) { openLevel(name, false); } ///< a group of values
     void openList(const char *name) { openLevel(name, true); } ///< of items
     void openItem();
-    void item(const std::string &text); ///< an item that is a text
     void close(); ///< the group, list or item that was opened last
 
 private:
     struct Level {
-        bool list = false;
+        std::string name;
+        Tools::Json json; ///< an object or a list
         bool item = false; ///< its values share a line
-        bool empty = true;
+        bool empty = true; ///< nothing of it is printed
     };
 
     void openLevel(const char *name, bool list);
-    void lead(const char *name);
-    void raw(const char *name, const std::string &json, const std::string &text);
+    void add(const std::string &name, Tools::Json);
+    void raw(const char *name, const Tools::Json &, const std::string &text);
     void indent() const;
 
     bool json_;

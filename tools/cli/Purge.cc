@@ -31,37 +31,42 @@ public:
             regfree(&expression_);
     }
 
-    /// \returns false with the reason in error
-    bool parse(const Arguments &, std::string &error);
+    /// adds the options
+    void declare(Line &);
+    /// \throws BadRequest when the options do not say which
+    void prepare(const Line &);
     bool matches(const std::string &url) const;
 
 private:
     std::string url_;
     std::string prefix_;
+    std::string pattern_;
     regex_t expression_ = regex_t();
     bool compiled_ = false;
 };
 
-bool
-Choice::parse(const Arguments &arguments, std::string &error)
+void
+Choice::declare(Line &line)
 {
-    if (arguments.has("url") + arguments.has("prefix") + arguments.has("pattern") != 1) {
-        error = "purge: give exactly one of --url=URL, --prefix=TEXT and --pattern=REGEX";
-        return false;
-    }
-    url_ = arguments.text("url");
-    prefix_ = arguments.text("prefix");
-    if (!arguments.has("pattern"))
-        return true;
-    const auto pattern = arguments.text("pattern");
-    const auto result = regcomp(&expression_, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+    line.text("url", url_, "URL", "all versions of exactly this URL");
+    line.text("prefix", prefix_, "TEXT", "all URLs that begin with this");
+    line.text("pattern", pattern_, "REGEX", "all URLs in which this POSIX extended regular expression matches");
+}
+
+void
+Choice::prepare(const Line &line)
+{
+    if (line.given("url") + line.given("prefix") + line.given("pattern") != 1)
+        throw BadRequest("give exactly one of --url=URL, --prefix=TEXT and --pattern=REGEX");
+    if (pattern_.empty())
+        return;
+    const auto result = regcomp(&expression_, pattern_.c_str(), REG_EXTENDED | REG_NOSUB);
     compiled_ = result == 0;
     if (compiled_)
-        return true;
+        return;
     char why[256];
     regerror(result, &expression_, why, sizeof(why));
-    error = "purge: --pattern=" + pattern + " is not a POSIX extended regular expression: " + why;
-    return false;
+    throw BadRequest("--pattern=" + pattern_ + " is not a POSIX extended regular expression: " + why);
 }
 
 bool
@@ -173,23 +178,25 @@ printSum(const char *verb, const Sum &sum)
 } // namespace
 
 int
-runPurge(const Arguments &arguments)
+runPurge(const Words &words)
 {
     Choice choice;
     std::string error;
-    if (!choice.parse(arguments, error)) {
-        complain(error);
-        return exitCannot;
-    }
-    const bool dry = arguments.has("dry-run");
+    bool dry = false;
+    Line line("purge");
+    choice.declare(line);
+    line.flag("dry-run", dry, "only list them; changes nothing");
+    if (!line.read(words))
+        return exitFine;
+    choice.prepare(line);
     OpenedIndex opened;
-    if (!openIndex(arguments.path(), !dry, opened))
+    if (!openIndex(line.path(), !dry, opened))
         return exitCannot;
     Matches matches;
     search(*opened.view, choice, matches);
     opened.view.reset(); // the engine builds an index of its own
     if (matches.unread)
-        complain(arguments.path() + ": " + std::to_string(matches.unread) + " damaged objects were not looked at; Squid would not serve them");
+        complain(line.path() + ": " + std::to_string(matches.unread) + " damaged objects were not looked at; Squid would not serve them");
 
     // whoever reads the list may go away, but not end this half way
     signal(SIGPIPE, SIG_IGN);
@@ -198,7 +205,7 @@ runPurge(const Arguments &arguments)
         for (const auto &object: matches.objects)
             sum.add(object);
     } else if (!matches.objects.empty() && !removeAll(*opened.image, opened.superblock, matches.objects, sum, error)) {
-        complain(arguments.path() + ": " + error);
+        complain(line.path() + ": " + error);
         return exitProblems;
     }
     printSum(dry ? "would remove" : "removed", sum);

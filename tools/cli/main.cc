@@ -29,8 +29,7 @@ help(const std::vector<std::string> &words)
     const auto *command = findCommand(words[0]);
     if (!command)
         return usageError("there is no subcommand '" + words[0] + "'; clusterfs help lists them");
-    fputs(command->help, stdout);
-    return exitFine;
+    return command->run({"--help"});
 }
 
 static int
@@ -51,13 +50,11 @@ run(std::vector<std::string> words)
     const auto *command = findCommand(name);
     if (!command)
         return usageError("there is no subcommand '" + name + "'; clusterfs help lists them");
-    if (words.size() == 1 && words[0] == "--help")
-        return help({name});
-    Arguments arguments;
-    std::string error;
-    if (!arguments.parse(words, command->options, error))
-        return usageError(name + ": " + error + " (clusterfs help " + name + ")");
-    return command->run(arguments);
+    try {
+        return command->run(words);
+    } catch (const BadRequest &e) {
+        return usageError(name + ": " + e.what() + " (clusterfs help " + name + ")");
+    }
 }
 
 int
@@ -65,7 +62,7 @@ main(int argc, char **argv)
 {
     int result = exitCannot;
     try {
-        result = run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+        result = run(Tools::wordsOf(argc, argv));
     } catch (const std::exception &e) {
         complain(std::string("gave up: ") + e.what());
     }
