@@ -16,14 +16,19 @@ from testlib.suite import around_restart
 pytestmark = pytest.mark.stores("clusterfs")
 
 
+def store_all(t, squid, urls):
+    """All of them get stored and packed."""
+    for first in range(0, len(urls), 100):  # 6 MB of them: staging has room, however slow the disk is
+        t.fetch_all(squid, urls[first:first + 100])
+        squid.wait_packed()
+
+
 def filled(t, count=300):
     """(disk, Squid, URLs): all of them are on the disk, few in memory."""
     disk = t.modelled_disk(256, "readLatency=20")
     squid = t.running(t.cache_dir("", f"staging=8 read-cache=2 {LIVELY}", path=disk.path))
     urls = t.urls("object", count, 60000)
-    for first in range(0, count, 100):  # 6 MB of them: staging has room, however slow the disk is
-        t.fetch_all(squid, urls[first:first + 100])
-        squid.wait_packed()
+    store_all(t, squid, urls)
     return disk, squid, urls
 
 
@@ -173,8 +178,7 @@ def test_some_writes_fail(t):
     disk, squid, urls = filled(t, 100)
     disk.control("fault write error offset=16M length=3M")  # twelve clusters, all written at once
     newer = t.urls("newer", 400, 60000)
-    t.fetch_all(squid, newer)
-    squid.wait_packed()
+    store_all(t, squid, newer)
     values = squid.values()
     assert values.number("write errors") > 0 and values.number("clusters quarantined") > 0, values.text
     assert values["state"].startswith("serving"), values.text
