@@ -41,6 +41,7 @@ NOT_RUN = {
         r"build/simulate --(seed|history) .*", r"build/unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py", "tools/build/lint"),
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
+    "test-suite/harness runs it": ("make dist",),
     "writes into the sources": ("tools/build/source-lists write",),
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
