@@ -107,15 +107,36 @@ def still_running(processes):
     return {p: start for p, start in processes.items() if (s := _stat(p)) and s[1] == start}
 
 
-def kill_tree(popen, timeout=20):
-    """SIGKILL for a process that we started and everything below it; returns when all are gone."""
-    family = descendants(popen.pid)
-    if popen.poll() is None:
-        popen.kill()
-    popen.wait(timeout)
-    for pid in still_running(family):
+def _stopped(pid):
+    """Whether a process has stopped, or is gone: it starts no other one."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "TtZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def _signal(processes, number):
+    for pid in still_running(processes):
         try:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, number)
         except ProcessLookupError:
             pass
+
+
+def _stop_tree(pid, timeout):
+    """Stops a process and everything below it, those that are just being started, too. {pid: start time} of all."""
+    family, found = {}, {pid: entry[1] for entry in [_stat(pid)] if entry}
+    while len(found) > len(family):
+        family = found
+        _signal(family, signal.SIGSTOP)
+        wait_for(lambda: all(map(_stopped, family)), "stop of processes that are to be killed", timeout)
+        found = {**family, **descendants(pid)}
+    return family
+
+
+def kill_tree(popen, timeout=20):
+    """SIGKILL for a process that we started and everything below it; returns when all are gone."""
+    family = _stop_tree(popen.pid, timeout)
+    _signal(family, signal.SIGKILL)
+    popen.wait(timeout)
     wait_for(lambda: not still_running(family), "end of killed processes", timeout)
