@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+REFERENCES = ("LRU", "S3-FIFO", "LFUDA", "GDSF, size^0.15", "GDSF, size^0.25", "GDSF, size^0.5", "GDSF")
+
 
 @pytest.fixture
 def program(programs):
@@ -23,9 +25,12 @@ def measured(program, *arguments):
     done = policy(program, *arguments)
     assert done.returncode == 0, done.stderr
     last = done.stdout[done.stdout.index("measured:"):]
-    found = re.search(r"hits of requests: ([\d.]+) % \(LRU over objects ([\d.]+) %, nothing ever dropped ([\d.]+) %\)", last)
+    found = re.search(r"hits of requests: ([\d.]+) % \(nothing ever dropped: ([\d.]+) %\); of bytes: ([\d.]+) %", last)
     assert found, last
-    return done.stdout, dict(zip(("hits", "lru", "all"), map(float, found.groups())))
+    shares = dict(zip(("hits", "all", "bytes"), map(float, found.groups())))
+    for name, requests, nbytes in re.findall(r"^    (\S.*?) +([\d.]+) % of requests +([\d.]+) % of bytes$", last, re.M):
+        shares[name] = (float(requests), float(nbytes))
+    return done.stdout, shares
 
 
 def test_same_figures_twice(program):
@@ -34,12 +39,18 @@ def test_same_figures_twice(program):
     said, shares = measured(program, *arguments)
     assert said == measured(program, *arguments)[0]
     assert "measured: 200 visits" in said and "stores refused 0" in said, said
-    assert 10 < shares["hits"] < shares["all"] and 10 < shares["lru"] < shares["all"], said
+    assert 10 < shares["hits"] < shares["all"], said
+    assert [name for name in shares if isinstance(shares[name], tuple)] == list(REFERENCES), said
+    for name in REFERENCES:
+        assert 10 < shares[name][0] < shares["all"], said
+    requests = [shares[name][0] for name in REFERENCES if "GDSF" in name]
+    assert requests == sorted(requests) and shares["GDSF"][0] > shares["LRU"][0] + 5, said  # the more, the more size counts
+    assert shares["GDSF"][1] < shares["LFUDA"][1], said
 
 
 def test_room_for_everything_keeps_everything(program):
     said, shares = measured(program, "--corpus-bytes", "20M", "--cache-mb", 64, "--prepare", "fill", "--visits", 100)
-    assert shares == {"hits": 100, "lru": 100, "all": 100}, said
+    assert shares == {"hits": 100, "all": 100, "bytes": 100, **dict.fromkeys(REFERENCES, (100, 100))}, said
 
 
 def test_visits_are_shown_one_by_one(program):

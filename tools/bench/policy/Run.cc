@@ -80,7 +80,7 @@ nameOf(const Part part)
 Run::Run(const Settings &settings):
     settings_(settings),
     device_(clock_, settings.cacheMb << 20, settings.costs),
-    lru_(settings.cacheMb << 20),
+    references_(settings.cacheMb << 20),
     buffer_(pieceBytes)
 {
 }
@@ -131,6 +131,7 @@ Figures
 Run::visit(WebBench::Workload &workload, const uint64_t most, const uint64_t storedBytes)
 {
     figures_ = Figures();
+    references_.clear();
     figures_.before = engine_->stats();
     const auto reads = device_.stats().of(IoOp::read);
     const auto written = device_.stats().of(IoOp::write).bytes;
@@ -198,11 +199,7 @@ Run::request(const uint32_t user, const Item &item)
     figures_.bytes += bytes;
     const auto [object, isNew] = seen_.emplace(key, static_cast<uint32_t>(seen_.size()));
     figures_.seenHits += !isNew;
-    if (lru_.find(object->second)) {
-        ++figures_.lruHits;
-        figures_.lruHitBytes += bytes;
-    }
-    lru_.add(object->second, bytes);
+    references_.request(object->second, bytes);
     const auto reads = engine_->stats().counters.readFromDisk;
     const auto groups = engine_->stats().groupReads;
     const auto since = clock_.micros();

@@ -5,8 +5,8 @@
 #define CLUSTERFS_BENCH_POLICY_RUN_H
 
 #include "fs/cluster/api/Engine.h"
-#include "tools/base/Lru.h"
 #include "tools/base/Random.h"
+#include "tools/bench/policy/References.h"
 #include "tools/bench/policy/Settings.h"
 #include "tools/models/ManualClock.h"
 
@@ -27,8 +27,6 @@ struct Figures {
     uint64_t bytes = 0;
     uint64_t hits = 0;
     uint64_t hitBytes = 0;
-    uint64_t lruHits = 0; ///< of LRU over objects with as many bytes
-    uint64_t lruHitBytes = 0;
     uint64_t seenHits = 0; ///< of a cache that drops nothing
     uint64_t refused = 0; ///< stores
     std::array<uint64_t, partCount> reads{}; ///< disk reads that a request waited for
@@ -56,6 +54,9 @@ public:
     /// makes visits until there are no more, or as many as most, or storedBytes were stored
     Figures visit(WebBench::Workload &, uint64_t most, uint64_t storedBytes = UINT64_MAX);
 
+    /// what replacement over objects had of the last visits
+    const References &references() const { return references_; }
+
     /// makes visits and prints each of their requests, and those of the disk
     void show(WebBench::Workload &, uint64_t visits);
 
@@ -77,8 +78,8 @@ private:
     ClusterFs::ManualClock clock_;
     ModelDevice device_;
     std::unique_ptr<ClusterFs::Engine> engine_;
-    Tools::LruCache lru_; ///< the replacement that proxies are measured against
-    std::unordered_map<ClusterFs::Key, uint32_t, ClusterFs::KeyHash> seen_; ///< the numbers that lru_ has for them
+    References references_; ///< with as many bytes as the device
+    std::unordered_map<ClusterFs::Key, uint32_t, ClusterFs::KeyHash> seen_; ///< the numbers that references_ has for them
     Tools::Random random_{7};
     std::vector<char> buffer_;
     Figures figures_;

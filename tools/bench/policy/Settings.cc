@@ -73,7 +73,7 @@ Settings::read(const std::vector<std::string> &words)
 {
     words_ = words;
     Tools::CommandLine line("bench-policy: the engine's decisions without a proxy and without waiting: hit ratio beside\n"
-                            "that of LRU over objects, and where its disk reads go. Deterministic.");
+                            "those of LRU, S3-FIFO, LFUDA and GDSF over objects, and where its disk reads go. Deterministic.");
     declare(line);
     if (!line.read(words))
         return false;

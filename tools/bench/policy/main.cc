@@ -48,15 +48,18 @@ printReads(const Figures &f)
 }
 
 void
-print(const char *phase, const Figures &f)
+print(const char *phase, const Figures &f, const References &references)
 {
     const auto &a = f.after.counters;
     const auto &b = f.before.counters;
     printf("%s: %llu visits, %llu requests, %.0f s\n", phase, static_cast<unsigned long long>(f.visits),
            static_cast<unsigned long long>(f.requests), f.seconds);
-    printf("  hits of requests: %.1f %% (LRU over objects %.1f %%, nothing ever dropped %.1f %%)\n", percent(f.hits, f.requests),
-           percent(f.lruHits, f.requests), percent(f.seenHits, f.requests));
-    printf("  hits of bytes: %.1f %% (LRU over objects %.1f %%)\n", percent(f.hitBytes, f.bytes), percent(f.lruHitBytes, f.bytes));
+    printf("  hits of requests: %.1f %% (nothing ever dropped: %.1f %%); of bytes: %.1f %%\n", percent(f.hits, f.requests),
+           percent(f.seenHits, f.requests), percent(f.hitBytes, f.bytes));
+    printf("  over objects, with as many bytes:\n");
+    for (const auto &line: references.lines())
+        printf("    %-16s %5.1f %% of requests  %5.1f %% of bytes\n", line.name.c_str(), percent(line.hits, f.requests),
+               percent(line.hitBytes, f.bytes));
     printf("  disk reads a visit: %.2f, of %.0f KB; useful share of what was read along: %.2f\n", ratio(f.deviceReads, f.visits),
            ratio(f.deviceReadBytes, f.deviceReads) / 1024, f.after.usefulness);
     printf("  of these ahead: %.2f, of %.1f objects; expected to be of use: %.2f\n", ratio(f.after.ahead.reads - f.before.ahead.reads, f.visits),
@@ -79,7 +82,7 @@ prepare(const Settings &settings, Run &run, std::string &error)
     if (!workload)
         return false;
     const auto bytes = static_cast<double>(settings.cacheMb << 20) * (1 + settings.turns);
-    print(settings.prepare.c_str(), run.visit(*workload, UINT64_MAX, fill ? UINT64_MAX : static_cast<uint64_t>(bytes)));
+    print(settings.prepare.c_str(), run.visit(*workload, UINT64_MAX, fill ? UINT64_MAX : static_cast<uint64_t>(bytes)), run.references());
     run.stop();
     return run.start(false, error);
 }
@@ -100,8 +103,8 @@ work(const Settings &settings)
     if (!run.start(true, error) || (settings.prepare != "nothing" && !prepare(settings, run, error)))
         return fail(error);
     if (settings.warm)
-        print("warm", run.visit(*workload, settings.warm));
-    print("measured", run.visit(*workload, settings.visits));
+        print("warm", run.visit(*workload, settings.warm), run.references());
+    print("measured", run.visit(*workload, settings.visits), run.references());
     if (settings.show)
         run.show(*workload, settings.show);
     run.stop();
