@@ -205,6 +205,9 @@ def _check_results(out):
     names = [phase["name"] for phase in run["phases"]]
     assert run["times"]["age"]["turns"] >= 3 and any(name.startswith("age") for name in names), names
     assert {"closed 1/1", "open 1/1"} <= set(names), names
+    for store, policy in (("aufs", []), ("aufs-gdsf", ["cache_replacement_policy heap GDSF"])):
+        settings = json.loads((out / "runs" / f"pages-ssd-aged.{store}.json").read_text())["settings"]
+        assert [line for line in settings if line.startswith("cache_replacement")] == policy, settings
     assert run["limit"]["visitsPerSecond"] > 0 and run["phases"][-1]["disk"]["reads"] >= 0
     start = json.loads((out / "runs" / "restart.aufs.json").read_text())["starts"]["killed"][0]
     assert 0 < start["port"] <= start["firstHit"] and start["whole"] > 0, start

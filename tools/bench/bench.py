@@ -149,7 +149,7 @@ def show_list():
             stores = ", ".join(part.stores)
             print(f"  {part.name:16} {progress.text(plans.estimate(part)):>7}  {part.title}"
                   + (f" [{stores}]" if stores else ""))
-    print("stores: " + ", ".join(plans.SQUID_STORES + plans.BOUNDS) + "; with --with: " + ", ".join(plans.OTHER_PROXIES))
+    print("stores: " + ", ".join(plans.SQUID_STORES + plans.ALL_HEAPS + plans.BOUNDS) + "; with --with: " + ", ".join(plans.OTHER_PROXIES))
 
 
 def main():

@@ -14,6 +14,9 @@ PROGRAM_MB = 24
 LEAST_MEMORY_MB = 64
 SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
 BOUNDS = ("null", "memory")
+#: aufs with the policies of Squid that get the most hits of requests, and of bytes
+HEAPS = ("aufs-gdsf", "aufs-lfuda")
+ALL_HEAPS = HEAPS + ("ufs-gdsf", "ufs-lfuda")
 OTHER_PROXIES = ("ats", "varnish", "nginx")
 
 
@@ -80,15 +83,16 @@ HDD_LADDER = (1.0, 2.0, 6.0, 12.0, 24.0)
 SSD_LADDER = (10.0, 40.0, 80.0, 120.0)
 
 
-def _page_parts(fresh, aged, ladders, **common):
-    """The four parts about pages; hdd and ssd differ in how much they can take."""
+def _page_parts(fresh, aged, ladders, stores, heaps=(), **common):
+    """The four parts about pages; hdd and ssd differ in how much they can take. heaps: more stores, where there is replacement."""
     out = []
     for model, rate, ladder in (("hdd", 3.0, HDD_LADDER), ("ssd", 20.0, SSD_LADDER)):
         same = dict(kind="load", model=model, rate=rate, load=CHANGES, **common)
         out.append(Part(f"pages-{model}-fresh", f"Pages on the {model} model, cache just filled", corpus=fresh,
-                        cache_share=1.25, memory_share=0.5, **same))
+                        cache_share=1.25, memory_share=0.5, stores=stores, **same))
         out.append(Part(f"pages-{model}-aged", f"Pages on the {model} model, cache aged", corpus=aged, cache_share=0.4,
-                        memory_share=1 / 7, aged=True, settle_share=1.0, ladder=ladder if ladders else (), **same))
+                        memory_share=1 / 7, aged=True, settle_share=1.0, ladder=ladder if ladders else (),
+                        stores=stores + heaps, **same))
     return out
 
 
@@ -115,7 +119,8 @@ def _checkpoints(loaded, **more):
 def _full():
     same = dict(rounds=3, seconds=10)
     with_null = SQUID_STORES + ("null",)
-    return _page_parts(pages(500), pages(1500), True, estimate=155, **same) + [
+    with_bounds = tuple(store for store in SQUID_STORES + BOUNDS if store != "diskd")  # other processes for the threads of aufs
+    return _page_parts(pages(500), pages(1500), True, with_bounds, HEAPS, estimate=155, **same) + [
         _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=95, **same),
         _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=85, **same),
         Part("large", "Large objects", "load", workload="large", users=8, stores=with_null,
@@ -164,7 +169,7 @@ def _tiny():
         Part("pages-hdd-fresh", "Pages on the hdd model, cache just filled", "load", "hdd", corpus=pages(8),
              memory_share=0.5, ladder=(2.0,), ladder_seconds=1, **small),
         Part("pages-ssd-aged", "Pages on the ssd model, cache aged", "load", "ssd", corpus=pages(80),
-             cache_share=0.4, aged=True, settle_share=0.5, rate=5.0, **small),
+             cache_share=0.4, aged=True, settle_share=0.5, rate=5.0, **{**small, "stores": small["stores"] + ("aufs-gdsf",)}),
         _hits(100, ("memory", "clusterfs", "aufs"), rounds=1, seconds=1, memory_share=2.0, estimate=10),
         Part("restart", "Restart", "restart", "hdd", "random", singles(500), zipf=0.0, rounds=1, estimate=11,
              stores=("clusterfs", "aufs", "clusterfs-loaded"), counts={"loaded": 5000, "loadedBytes": 3000}),
@@ -181,9 +186,9 @@ def parts(scale):
 
 
 #: which stores each kind of part can have
-POSSIBLE = {"load": SQUID_STORES + ("rock-n", "clusterfs-middle", "clusterfs-calm", "clusterfs-checkpoints") + BOUNDS,
+POSSIBLE = {"load": SQUID_STORES + ("rock-n", "clusterfs-middle", "clusterfs-calm", "clusterfs-checkpoints") + ALL_HEAPS + BOUNDS,
             "hits": ("memory",) + SQUID_STORES + ("rock-n",),
-            "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES}
+            "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
 
 
 def with_stores(part, only, more):

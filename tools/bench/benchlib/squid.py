@@ -41,17 +41,18 @@ cache_peer_access origin allow sites
 never_direct allow sites
 """
 #: lines of CONFIG that are choices, and not plumbing
-CHOICES = re.compile(r"(workers|memory_|cache_mem|maximum_|cache_swap|digest|cache_dir)")
+CHOICES = re.compile(r"(workers|memory_|cache_mem|maximum_|cache_swap|digest|cache_replacement|cache_dir)")
 REBUILT = re.compile(r"Finished rebuilding storage|Completed Validation Procedure")
 
 
 class Squid(Proxy):
-    """cache_dir: its line after the word cache_dir, or None; mem_mb, mem_object_kb: see squid.conf."""
+    """cache_dir: its line after the word cache_dir, or None; replacement: the cache_replacement_policy of it, None for
+    the default; mem_mb, mem_object_kb: see squid.conf."""
 
-    def __init__(self, place, storage, cache_dir=None, mem_mb=8, mem_object_kb=0, mode="--foreground"):
+    def __init__(self, place, storage, cache_dir=None, replacement=None, mem_mb=8, mem_object_kb=0, mode="--foreground"):
         super().__init__(place, storage)
         self._binary = pathlib.Path(place.squid).resolve() / "sbin" / "squid"
-        self._cache_dir, self._mode = cache_dir, mode
+        self._cache_dir, self._replacement, self._mode = cache_dir, replacement, mode
         self._memory = {"mem_mb": mem_mb, "mem_object_kb": mem_object_kb}
         self._service = f"bench{place.number}{re.sub(r'[^a-z]', '', place.name)}"
         self._started_at = 0  # where in cache.log the latest start begins
@@ -65,6 +66,8 @@ class Squid(Proxy):
         user = effective_user()
         if user:
             text += f"cache_effective_user {user.pw_name}\n"
+        if self._replacement:  # of the cache_dirs behind it
+            text += f"cache_replacement_policy {self._replacement}\n"
         return text + (f"cache_dir {self._cache_dir}\n" if self._cache_dir else "")
 
     def configure(self):
@@ -146,8 +149,8 @@ class RockSquid(Squid):
 
 
 class UfsSquid(Squid):
-    """Its index is store_table: a StoreEntry, its key and its replacement node for each object (what malloc adds to
-    each is not counted)."""
+    """Its index is store_table: a StoreEntry, its key and its replacement node for each object (nothing that malloc
+    takes is counted: neither what it adds to each, nor the nodes of a heap)."""
     POOLS = ("StoreEntry", "MD5 digest", "LruNode")
     IN_USE = 14  # column of mgr:mem
 

@@ -34,6 +34,8 @@ TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middl
           "clusterfs-loaded": "clusterfs, filled by the engine",
           "clusterfs-calm": "clusterfs, no checkpoint", "clusterfs-checkpoints": "clusterfs, a checkpoint every second",
           "ufs": "ufs", "aufs": "aufs",
+          "ufs-gdsf": "ufs, heap GDSF", "ufs-lfuda": "ufs, heap LFUDA",
+          "aufs-gdsf": "aufs, heap GDSF", "aufs-lfuda": "aufs, heap LFUDA",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
           "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
 
@@ -67,8 +69,10 @@ def _clusterfs_loaded(place, disk):
 
 def _ufs(place, disk):
     storage = Ext4(disk, place.folder, place.memory_limit)
+    kind, _, policy = place.name.partition("-")
     # 16 and 256 directories, diskd's Q1=64 Q2=72: the defaults and what squid.conf.documented advises
-    return UfsSquid(place, storage, f"{place.name} {storage.path} {place.cache_mb} 16 256")
+    return UfsSquid(place, storage, f"{kind} {storage.path} {place.cache_mb} 16 256",
+                    replacement=f"heap {policy.upper()}" if policy else None)
 
 
 def _rock(place, disk):
@@ -95,6 +99,7 @@ def _other(place, disk):
 
 MAKERS = {"clusterfs": _clusterfs, "clusterfs-middle": _clusterfs,
           **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
+          "ufs-gdsf": _ufs, "ufs-lfuda": _ufs, "aufs-gdsf": _ufs, "aufs-lfuda": _ufs,
           "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,
           "nginx": _other}
 #: those that have nothing on the disk
