@@ -16,6 +16,7 @@ constexpr uint64_t slackMicros = 3000000;
 /// An object goes when room is needed, and then those go first that are older, or worth less for
 /// their bytes. What came with the last of as many writes as this share of all clusters stays.
 constexpr uint64_t keptShare = 8;
+constexpr uint32_t fewClusters = 80; ///< that a few large objects can take
 
 bool
 same(const ObjectInfo &a, const ObjectInfo &b)
@@ -73,6 +74,9 @@ Simulate::World::mustBeKept(const Version &v) const
     const auto &g = engine_->superblock()->geometry;
     const auto counters = engine_->stats().counters; // a start may make room at once
     const bool evicted = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
+    // on a device of a few clusters, parts of large objects may be all there is: the next one takes their place
+    if (evicted && v.size > g.clusterBytes && g.clusterCount < fewClusters)
+        return false;
     return !evicted || deviceWrites() + 64 < g.clusterCount || deviceWrites() - v.writes < g.clusterCount / keptShare;
 }
 

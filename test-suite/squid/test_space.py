@@ -34,7 +34,8 @@ def test_wraps_around(t):
     load = Load(squid.port, order, threads=6).join()
     codes = t.results(squid, load)
     hits = sum(codes.get(code, 0) for code in HITS)
-    assert hits > len(order) * t.by_store(0.35, rock=0.2, ufs=0.1, aufs=0.1), codes
+    # the sanitized one is slow, so that the disk holds up more stores
+    assert hits > len(order) * t.by_store(0.3 if t.sanitized() else 0.35, rock=0.2, ufs=0.1, aufs=0.1), codes
     failed = codes.get("TCP_SWAPFAIL_MISS", 0)
     assert failed <= t.by_store(0, rock=len(order), aufs=len(order) // 50), codes
     # ufs and aufs do not store while they are above their limit; rock forgets at random.

@@ -410,6 +410,34 @@ TEST(EngineSpace, theIndexLogGrowsPastABadCluster) {
     }
 }
 
+/// On a device of a few clusters not all that hold small objects may be on their way out at once, with what is used
+/// in them being moved: a large object that has just come would have to make room for the next one.
+TEST(EngineSpace, whatHasJustComeMakesNoRoomWhileClustersAreBeingEmptied) {
+    auto config = smallConfig();
+    config.clusterKb = 256;
+    config.persist = 2;
+    unsigned lost = 0;
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+        TestStore t(11 * MB, config);
+        ASSERT_NO_FATAL_FAILURE(t.start(seed));
+        t.faulty->setDelay(1000, 30000);
+        std::mt19937_64 random(seed);
+        uint64_t n = 0;
+        for (int round = 0; round < 20; ++round) {
+            for (int i = 0; i < 120; ++i, ++n) {
+                ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 8000)), Status::ok);
+                t.engine->touch(keyOf(n));
+            }
+            t.pass(4);
+            for (int i = 0; i < 2; ++i, ++n)
+                ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 600000 + random() % 600000)), Status::ok);
+            lost += !t.remembers(keyOf(n - 2));
+            EXPECT_TRUE(t.remembers(keyOf(n - 1))) << round << " of seed " << seed;
+        }
+    }
+    EXPECT_LE(lost, 3U) << "of 200"; // where there were only one or two clusters of small objects
+}
+
 /* time */
 
 TEST(EngineTime, objectsOutliveTheirLifetimeNowhere) {

@@ -13,6 +13,13 @@ ClusterFs::Relocator::Relocator(StoreContext &context, ReadCache &cache):
     context_.catalog.onSettled = [this](const ClusterNo c) { settled(c); };
 }
 
+/// On a device of a few clusters all of them could be on their way out at once, and none would be there to write to.
+size_t
+ClusterFs::Relocator::mostEvicting() const
+{
+    return std::min(maxEvicting, std::max(2U, context_.geometry.clusterCount / 8));
+}
+
 std::vector<ClusterFs::Relocator::Held>::iterator
 ClusterFs::Relocator::find(const ClusterNo c)
 {
@@ -161,7 +168,7 @@ ClusterFs::Relocator::settled(const ClusterNo c)
 bool
 ClusterFs::Relocator::wantsFlush(const bool urgent) const
 {
-    return settled_.size() >= maxEvicting / 2 || (!settled_.empty() && urgent);
+    return settled_.size() >= mostEvicting() / 2 || (!settled_.empty() && urgent);
 }
 
 std::vector<ClusterFs::ClusterNo>

@@ -47,7 +47,7 @@ public:
     uint64_t relocate(ClusterNo, const Wanted &, const Window *, bool asOld);
     void end(ClusterNo c) { settled(c); }
 
-    bool full() const { return evicting() >= maxEvicting; } ///< no more should be evicted by way of us
+    bool full() const { return evicting() >= mostEvicting(); } ///< no more should be evicted by way of us
     size_t held() const { return held_.size(); }
     size_t evicting() const; ///< held clusters that are to go
     bool waitsForPacking() const; ///< all held clusters do, and some are held
@@ -63,7 +63,7 @@ public:
     /// a flush that began after takeSettled() is done
     void flushed(const std::vector<ClusterNo> &);
 
-    static constexpr unsigned maxEvicting = 8; ///< clusters
+    static constexpr unsigned maxEvicting = 8; ///< clusters; on small devices an eighth of all, and two
 
 private:
     struct Held {
@@ -71,6 +71,7 @@ private:
         bool evict;
         Sequence since; ///< what is packed from it has a higher one
     };
+    size_t mostEvicting() const;
     std::vector<Held>::iterator find(ClusterNo);
     bool relocateOne(ClusterNo, const Wanted &, const Window &, bool asOld);
     void settled(ClusterNo);
