@@ -3,7 +3,6 @@
 
 #include "test-suite/unit/support/PageSupport.h"
 
-#include "fs/cluster/cache/WindowPolicy.h"
 #include "fs/cluster/device/CostMeter.h"
 
 using namespace ClusterFs;
@@ -355,32 +354,4 @@ TEST(CostMeter, whatTookSecondsWasSomethingElse) {
     EXPECT_EQ(disturbed.requestMicros(), m.requestMicros());
     EXPECT_EQ(disturbed.byteMicros(), m.byteMicros());
     EXPECT_NEAR(m.requestMicros(), 1000, 100);
-}
-
-TEST(WindowPolicy, readsWhatPays) {
-    CostMeter disk; // as if nothing was measured: 2 ms for a request, 150 MB/s
-    WindowPolicy p;
-    EXPECT_FALSE(p.readGroup(disk, 0, 0));
-    EXPECT_TRUE(p.readGroup(disk, 40, 500000));
-    EXPECT_FALSE(p.readGroup(disk, 1, 500000)) << "3 ms to save half of 2 ms";
-    EXPECT_TRUE(p.readGroup(disk, 1, 100000));
-}
-
-TEST(WindowPolicy, learnsWhatIsNotWanted) {
-    CostMeter disk;
-    WindowPolicy p;
-    for (unsigned i = 0; i < 1000; ++i)
-        p.noteUse(40, 0);
-    EXPECT_LT(p.usefulness(), 0.001);
-    unsigned groups = 0;
-    for (unsigned i = 0; i < 640; ++i)
-        groups += p.readGroup(disk, 40, 500000);
-    EXPECT_EQ(groups, 10U) << "trials only";
-    for (unsigned i = 0; i < 1000; ++i)
-        p.noteUse(40, 40);
-    EXPECT_GT(p.usefulness(), 0.99);
-    const auto before = p.usefulness();
-    p.noteUse(0, 0);
-    EXPECT_EQ(p.usefulness(), before) << "an object that was read alone says nothing";
-    EXPECT_TRUE(p.readGroup(disk, 40, 500000));
 }

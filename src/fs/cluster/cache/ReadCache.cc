@@ -203,15 +203,14 @@ ClusterFs::ReadCache::loadWithGroup(const ClusterNo cluster, const Sequence sequ
     // push everything else out of memory
     const bool inside = from >= run.from && uint64_t(from) + alone <= run.to;
     const bool fits = inside && run.objects > 1 && bytes > alone && bytes < limit_ / 8;
-    if (!fits || !policy_.readGroup(device_.readCost(), run.objects - 1, bytes - alone)) {
+    const auto mates = run.objects - 1;
+    if (!fits || !(policy_.readsGroup(device_.readCost(), use_.ofMates(), mates, bytes - alone) || use_.isTimeForGroup())) {
         begin(enqueue(cluster, sequence, from, alone, cluster, IoClass::urgent, std::move(done)));
         return false;
     }
     const auto load = enqueue(cluster, sequence, run.from, bytes, cluster, IoClass::urgent, std::move(done));
-    load->mates = run.objects - 1;
-    ++groupReads;
-    matesRead += load->mates;
-    matesBytes += bytes - alone;
+    load->mates = mates;
+    use_.groupRead(mates, bytes - alone);
     begin(load);
     return true;
 }
@@ -220,13 +219,14 @@ bool
 ClusterFs::ReadCache::loadAhead(const ClusterNo cluster, const Sequence sequence, const uint32_t from, const uint32_t size,
                                 const uint32_t objects, const uint64_t client)
 {
-    if (size > maxAhead() || !deferred_.empty() || !policy_.readAhead(client))
+    if (size > maxAhead() || !deferred_.empty())
+        return false;
+    if (!policy_.readsAhead(use_.ofAhead(client)) && !use_.isTimeForAhead(client))
         return false;
     const auto load = enqueue(cluster, sequence, from, size, cluster, IoClass::urgent, [](Status) {});
     load->ahead = objects;
     load->client = client;
-    ++ahead.reads;
-    ahead.objects += objects;
+    use_.aheadRead(objects);
     begin(load);
     return true;
 }
@@ -477,18 +477,10 @@ ClusterFs::ReadCache::remove(const WindowPointer &window)
 void
 ClusterFs::ReadCache::noteDrop(const Window &window)
 {
-    if (window.ahead && !window.loading) {
-        const auto wanted = std::min<uint32_t>(static_cast<uint32_t>(window.pieces.size()), window.ahead);
-        ahead.wanted += wanted;
-        ahead.unused += window.ahead - wanted;
-        policy_.noteAhead(window.client, wanted > 0);
-    }
-    if (!window.mates || window.checked.empty())
-        return; // never arrived
-    const auto wanted = std::min<uint32_t>(static_cast<uint32_t>(window.checked.size()) - 1, window.mates);
-    matesWanted += wanted;
-    matesUnused += window.mates - wanted;
-    policy_.noteUse(window.mates, wanted);
+    if (window.ahead && !window.loading)
+        use_.aheadLeaves(window.client, window.ahead, static_cast<unsigned>(window.pieces.size()));
+    if (window.mates && !window.checked.empty()) // else it never arrived
+        use_.groupLeaves(window.mates, static_cast<unsigned>(window.checked.size()) - 1);
 }
 
 /// removes the windows of a cluster that are void and that nobody holds

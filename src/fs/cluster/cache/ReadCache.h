@@ -4,9 +4,9 @@
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_READCACHE_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_READCACHE_H
 
-#include "fs/cluster/api/AheadStats.h"
 #include "fs/cluster/base/Memory.h"
-#include "fs/cluster/cache/WindowPolicy.h"
+#include "fs/cluster/cache/ReadPolicy.h"
+#include "fs/cluster/cache/UseMeter.h"
 #include "fs/cluster/catalog/Catalog.h"
 #include "fs/cluster/device/Device.h"
 
@@ -146,18 +146,11 @@ public:
     uint64_t limit() const { return limit_; }
     void setLimit(const uint64_t bytes) { limit_ = bytes; }
 
-    const WindowPolicy &policy() const { return policy_; }
+    /// what was read unasked, and what became of it
+    const UseMeter &use() const { return use_; }
 
     /// requests that may wait at the device when a read is begun: more reads wait here, where none is refused
     static constexpr size_t maxQueued = 4096;
-
-    uint64_t groupReads = 0; ///< reads of an object with its group
-    uint64_t matesRead = 0; ///< objects that those brought along
-    uint64_t matesBytes = 0; ///< bytes of those
-    uint64_t matesWanted = 0; ///< of those that have left memory again: how many were used
-    uint64_t matesUnused = 0; ///< and were not
-
-    AheadStats ahead;
 
     uint64_t hits = 0; ///< find() that found
     uint64_t misses = 0;
@@ -218,7 +211,8 @@ private:
     Device &device_;
     Catalog &catalog_;
     const Geometry &geometry_;
-    WindowPolicy policy_;
+    const LeastCostReads policy_;
+    UseMeter use_;
     uint64_t limit_;
     uint64_t bytes_ = 0;
     uint64_t unaskedBytes_ = 0; ///< of windows that are

@@ -7,14 +7,15 @@ void
 ClusterFs::LocalEngine::addLocality(Stats &s) const
 {
     s.tracker = tracker_.stats();
-    s.groupReads = cache_.groupReads;
-    s.matesRead = cache_.matesRead;
-    s.matesBytes = cache_.matesBytes;
-    s.matesWanted = cache_.matesWanted;
-    s.matesUnused = cache_.matesUnused;
-    s.ahead = cache_.ahead;
-    s.usefulness = cache_.policy().usefulness();
-    s.usefulnessAhead = cache_.policy().usefulnessAhead();
+    const auto &use = cache_.use();
+    s.groupReads = use.groupReads().reads;
+    s.matesRead = use.groupReads().mates;
+    s.matesBytes = use.groupReads().bytes;
+    s.matesWanted = use.groupReads().wanted;
+    s.matesUnused = use.groupReads().unused;
+    s.ahead = use.aheadReads();
+    s.usefulness = use.ofMates();
+    s.usefulnessAhead = use.ofAhead();
     s.requestMicros = context_.device.readCost().requestMicros();
     s.megabyteMicros = context_.device.readCost().byteMicros() * (1 << 20);
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which of the objects that were read unasked are of use. */
+
+#include "fs/cluster/cache/UseMeter.h"
+
+#include <algorithm>
+
+namespace ClusterFs {
+namespace {
+constexpr double weight = 1.0 / 64; ///< of one window in what is known of mates
+constexpr double clientWeight = 1.0 / 16; ///< of one read ahead in what is known of a client
+constexpr unsigned trialEvery = 64; ///< refusals
+
+/// counts a refusal \returns whether it is time for a trial instead
+template <class Count>
+bool
+isTimeForTrial(Count &refusals)
+{
+    if (++refusals < trialEvery)
+        return false;
+    refusals = 0;
+    return true;
+}
+} // namespace
+} // namespace ClusterFs
+
+double
+ClusterFs::UseMeter::ofAhead(const uint64_t client) const
+{
+    const auto &c = clients_[At(client)];
+    return c.known || known_ < clientsEnough ? double(c.useful) : ofAhead();
+}
+
+double
+ClusterFs::UseMeter::ofAhead() const
+{
+    return known_ ? sum_ / known_ : 1;
+}
+
+bool
+ClusterFs::UseMeter::isTimeForGroup()
+{
+    return isTimeForTrial(refusals_);
+}
+
+bool
+ClusterFs::UseMeter::isTimeForAhead(const uint64_t client)
+{
+    return isTimeForTrial(clients_[At(client)].refusals);
+}
+
+void
+ClusterFs::UseMeter::groupRead(const unsigned mates, const uint64_t bytes)
+{
+    ++groupReads_.reads;
+    groupReads_.mates += mates;
+    groupReads_.bytes += bytes;
+}
+
+void
+ClusterFs::UseMeter::groupLeaves(const unsigned mates, unsigned wanted)
+{
+    if (!mates)
+        return;
+    wanted = std::min(wanted, mates);
+    groupReads_.wanted += wanted;
+    groupReads_.unused += mates - wanted;
+    ofMates_ += (static_cast<double>(wanted) / mates - ofMates_) * weight;
+}
+
+void
+ClusterFs::UseMeter::aheadRead(const unsigned objects)
+{
+    ++aheadReads_.reads;
+    aheadReads_.objects += objects;
+}
+
+void
+ClusterFs::UseMeter::aheadLeaves(const uint64_t client, const unsigned objects, unsigned wanted)
+{
+    wanted = std::min(wanted, objects);
+    aheadReads_.wanted += wanted;
+    aheadReads_.unused += objects - wanted;
+
+    auto &c = clients_[At(client)];
+    if (c.known)
+        sum_ -= double(c.useful);
+    else
+        ++known_;
+    c.known = true;
+    c.useful += static_cast<float>(((wanted > 0) - double(c.useful)) * clientWeight);
+    sum_ += double(c.useful);
+}
