@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The read cache, alone on a device. */
+/* The read cache, alone on a device: windows and what brings them. */
 
 #include "test-suite/unit/support/PartsSupport.h"
 
@@ -26,17 +26,20 @@ protected:
 
     /// loads and notes the answer
     void load(const ClusterNo c, const uint32_t start, const uint32_t size) {
-        cache.load(c, 1, start, size, c, IoClass::urgent, [this, c, start, size](const Status s) {
+        loader.load({c, 1, start, size}, c, IoClass::urgent, [this, c, start, size](const Status s) {
             answers.push_back(s);
-            const auto w = cache.find(c, 1, start, size);
+            const auto w = find(c, 1, start, size);
             if (s == Status::ok) {
                 ASSERT_NE(w, nullptr) << "in memory while its waiters are told";
                 EXPECT_EQ(std::string(w->at(start), size), content(c).substr(start, size));
             }
         });
     }
+    WindowPointer find(const ClusterNo c, const Sequence sequence, const uint32_t start, const uint32_t size) {
+        return windows.find({c, sequence, start, size});
+    }
     bool answered(const size_t n) {
-        return p.until([&] { cache.poll(); return answers.size() >= n; }, 200);
+        return p.until([&] { loader.poll(); return answers.size() >= n; }, 200);
     }
     /// one after the other
     void loadAll(const ClusterNo first, const ClusterNo end) {
@@ -49,25 +52,27 @@ protected:
 
     PartsDevice device;
     Parts p{device};
-    ReadCache cache{*device.device, p.catalog, p.context.geometry, 4 * 65536};
+    ReadCache cache{*device.device, p.catalog, p.context.geometry, p.readPolicy, 4 * 65536};
+    WindowStore &windows = cache.windows;
+    WindowLoader &loader = cache.loader;
     std::vector<Status> answers;
 };
 
 } // namespace
 
 TEST_F(ReadCacheTest, loadsWhatIsWantedAndNotMore) {
-    EXPECT_EQ(cache.find(3, 1, 5000, 100), nullptr);
-    EXPECT_EQ(cache.misses, 1U);
+    EXPECT_EQ(find(3, 1, 5000, 100), nullptr);
+    EXPECT_EQ(windows.misses(), 1U);
     load(3, 5000, 4000);
     EXPECT_EQ(p.catalog.clusters[3].pins, 1U) << "nobody may write there meanwhile";
     ASSERT_TRUE(answered(1));
     EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
-    EXPECT_EQ(cache.bytes(), 8192U) << "two blocks of the device";
-    EXPECT_NE(cache.find(3, 1, 4096, 8192), nullptr);
-    EXPECT_EQ(cache.find(3, 1, 4096, 8193), nullptr);
-    EXPECT_EQ(cache.find(3, 1, 4095, 10), nullptr);
-    EXPECT_EQ(cache.find(3, 2, 5000, 100), nullptr) << "what the cluster holds now is something else";
-    EXPECT_EQ(cache.find(4, 1, 5000, 100), nullptr);
+    EXPECT_EQ(windows.bytes(), 8192U) << "two blocks of the device";
+    EXPECT_NE(find(3, 1, 4096, 8192), nullptr);
+    EXPECT_EQ(find(3, 1, 4096, 8193), nullptr);
+    EXPECT_EQ(find(3, 1, 4095, 10), nullptr);
+    EXPECT_EQ(find(3, 2, 5000, 100), nullptr) << "what the cluster holds now is something else";
+    EXPECT_EQ(find(4, 1, 5000, 100), nullptr);
 }
 
 TEST_F(ReadCacheTest, joinsReadsUnderWay) {
@@ -87,26 +92,26 @@ TEST_F(ReadCacheTest, joinsReadsUnderWay) {
 
 TEST_F(ReadCacheTest, doesNotJoinReadsOfFormerContents) {
     device.device->setDelay(3000, 3000);
-    cache.load(3, 1, 0, 4096, 3, IoClass::urgent, [](Status) {});
-    cache.load(3, 2, 0, 4096, 3, IoClass::urgent, [](Status) {});
+    loader.load({3, 1, 0, 4096}, 3, IoClass::urgent, [](Status) {});
+    loader.load({3, 2, 0, 4096}, 3, IoClass::urgent, [](Status) {});
     EXPECT_EQ(reads(), 2U);
     ASSERT_TRUE(p.idle());
-    EXPECT_NE(cache.find(3, 1, 0, 10), nullptr);
-    EXPECT_NE(cache.find(3, 2, 0, 10), nullptr);
+    EXPECT_NE(find(3, 1, 0, 10), nullptr);
+    EXPECT_NE(find(3, 2, 0, 10), nullptr);
 }
 
 TEST_F(ReadCacheTest, evictsWhatWasUsedLongestAgo) {
     for (ClusterNo c = 0; c < 4; ++c)
         load(c, 0, 65536);
     ASSERT_TRUE(answered(4));
-    EXPECT_EQ(cache.bytes(), cache.limit());
-    EXPECT_NE(cache.find(0, 1, 0, 1), nullptr);
+    EXPECT_EQ(windows.bytes(), windows.limit());
+    EXPECT_NE(find(0, 1, 0, 1), nullptr);
     load(4, 0, 65536);
     ASSERT_TRUE(answered(5));
-    EXPECT_NE(cache.find(0, 1, 0, 1), nullptr);
-    EXPECT_EQ(cache.find(1, 1, 0, 1), nullptr);
-    EXPECT_NE(cache.find(2, 1, 0, 1), nullptr);
-    EXPECT_EQ(cache.bytes(), cache.limit());
+    EXPECT_NE(find(0, 1, 0, 1), nullptr);
+    EXPECT_EQ(find(1, 1, 0, 1), nullptr);
+    EXPECT_NE(find(2, 1, 0, 1), nullptr);
+    EXPECT_EQ(windows.bytes(), windows.limit());
 }
 
 /// a large window is quickly read again, for what it takes
@@ -118,17 +123,17 @@ TEST_F(ReadCacheTest, evictsWhatCostsLeastToReadAgain) {
     ASSERT_TRUE(answered(11));
     load(11, 0, 65536);
     ASSERT_TRUE(answered(12));
-    EXPECT_EQ(cache.find(8, 1, 0, 1), nullptr);
+    EXPECT_EQ(find(8, 1, 0, 1), nullptr);
     for (ClusterNo c = 9; c < 12; ++c)
-        EXPECT_NE(cache.find(c, 1, 0, 1), nullptr) << c;
+        EXPECT_NE(find(c, 1, 0, 1), nullptr) << c;
     for (ClusterNo c = 1; c < 8; ++c)
-        EXPECT_NE(cache.find(c, 1, 0, 1), nullptr) << "small, and used longer ago: " << c;
+        EXPECT_NE(find(c, 1, 0, 1), nullptr) << "small, and used longer ago: " << c;
     // but not forever
     for (ClusterNo c = 12; c < 60; ++c)
         load(c, 0, 65536);
     ASSERT_TRUE(answered(60));
     for (ClusterNo c = 0; c < 8; ++c)
-        EXPECT_EQ(cache.find(c, 1, 0, 1), nullptr) << c;
+        EXPECT_EQ(find(c, 1, 0, 1), nullptr) << c;
 }
 
 /// or else large windows would be gone before anybody has read them to their end
@@ -140,20 +145,20 @@ TEST_F(ReadCacheTest, keepsWhatWasUsedJustNow) {
     ASSERT_TRUE(answered(61));
     load(61, 0, 65536);
     ASSERT_TRUE(answered(62));
-    EXPECT_NE(cache.find(60, 1, 0, 65536), nullptr);
-    EXPECT_NE(cache.find(61, 1, 0, 65536), nullptr);
-    EXPECT_EQ(cache.find(0, 1, 0, 1), nullptr) << "worth more, but somebody has to go";
+    EXPECT_NE(find(60, 1, 0, 65536), nullptr);
+    EXPECT_NE(find(61, 1, 0, 65536), nullptr);
+    EXPECT_EQ(find(0, 1, 0, 1), nullptr) << "worth more, but somebody has to go";
 }
 
 TEST_F(ReadCacheTest, keepsWithinItsLimit) {
     device.device->setDelay(1000, 5000);
     for (ClusterNo c = 0; c < 64; ++c) {
         load(c, 0, 65536);
-        EXPECT_LE(cache.bytes(), cache.limit());
+        EXPECT_LE(windows.bytes(), windows.limit());
     }
     EXPECT_EQ(reads(), 4U) << "the others wait for memory";
     ASSERT_TRUE(p.until([&] {
-        EXPECT_LE(cache.bytes(), cache.limit());
+        EXPECT_LE(windows.bytes(), windows.limit());
         return answers.size() == 64;
     }));
     EXPECT_EQ(answers, std::vector<Status>(64, Status::ok));
@@ -175,45 +180,45 @@ TEST_F(ReadCacheTest, joinsReadsThatWaitForMemory) {
 TEST_F(ReadCacheTest, startsWaitingReadsWhenMemoryComesBack) {
     std::vector<WindowPointer> held;
     for (ClusterNo c = 0; c < 6; ++c) {
-        held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
-        cache.written(*held.back());
+        held.push_back(windows.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+        windows.written(*held.back());
     }
-    EXPECT_GT(cache.bytes(), cache.limit()) << "written bytes are in memory anyway";
+    EXPECT_GT(windows.bytes(), windows.limit()) << "written bytes are in memory anyway";
     load(10, 0, 65536);
     EXPECT_FALSE(answered(1));
     held.clear();
-    cache.poll();
+    loader.poll();
     EXPECT_TRUE(answered(1));
-    EXPECT_LE(cache.bytes(), cache.limit());
+    EXPECT_LE(windows.bytes(), windows.limit());
 }
 
 /// a hit is not to wait until large clusters are written
 TEST_F(ReadCacheTest, readsWaitForNoWrite) {
     std::vector<WindowPointer> held;
     for (ClusterNo c = 0; c < 6; ++c)
-        held.push_back(cache.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
+        held.push_back(windows.insert(c, 9, std::make_shared<Buffer>(65536), 65536));
     load(10, 0, 65536);
     EXPECT_TRUE(answered(1));
     EXPECT_EQ(answers, std::vector<Status>{Status::ok});
     for (const auto &w: held)
-        EXPECT_EQ(cache.find(w->cluster, 9, 0, 65536), w);
+        EXPECT_EQ(find(w->range.cluster, 9, 0, 65536), w);
     for (const auto &w: held)
-        cache.written(*w);
+        windows.written(*w);
     held.clear();
-    cache.poll();
-    EXPECT_LE(cache.bytes(), cache.limit()) << "now they count like others";
+    loader.poll();
+    EXPECT_LE(windows.bytes(), windows.limit()) << "now they count like others";
 }
 
 TEST_F(ReadCacheTest, findsWhatWasJustWritten) {
     auto buffer = std::make_shared<Buffer>(8192);
     memset(buffer->data(), 'w', 8192);
-    cache.insert(7, 5, buffer, 5000);
-    const auto w = cache.find(7, 5, 100, 4900);
+    windows.insert(7, 5, buffer, 5000);
+    const auto w = find(7, 5, 100, 4900);
     ASSERT_NE(w, nullptr);
     EXPECT_TRUE(w->trusted);
     EXPECT_EQ(std::string(w->at(100), 4900), std::string(4900, 'w'));
-    EXPECT_EQ(cache.find(7, 5, 100, 4901), nullptr);
-    EXPECT_EQ(cache.bytes(), 8192U);
+    EXPECT_EQ(find(7, 5, 100, 4901), nullptr);
+    EXPECT_EQ(windows.bytes(), 8192U);
 }
 
 TEST_F(ReadCacheTest, forgets) {
@@ -221,12 +226,12 @@ TEST_F(ReadCacheTest, forgets) {
     load(3, 20000, 4096);
     load(4, 0, 4096);
     ASSERT_TRUE(answered(3));
-    cache.forget(3);
-    cache.forget(50);
-    EXPECT_EQ(cache.find(3, 1, 0, 1), nullptr);
-    EXPECT_EQ(cache.find(3, 1, 20000, 1), nullptr);
-    EXPECT_NE(cache.find(4, 1, 0, 1), nullptr);
-    EXPECT_EQ(cache.bytes(), 4096U);
+    windows.forget(3);
+    windows.forget(50);
+    EXPECT_EQ(find(3, 1, 0, 1), nullptr);
+    EXPECT_EQ(find(3, 1, 20000, 1), nullptr);
+    EXPECT_NE(find(4, 1, 0, 1), nullptr);
+    EXPECT_EQ(windows.bytes(), 4096U);
 }
 
 TEST_F(ReadCacheTest, keepsNothingOfFailedReads) {
@@ -235,7 +240,7 @@ TEST_F(ReadCacheTest, keepsNothingOfFailedReads) {
     load(3, 10, 10);
     ASSERT_TRUE(answered(2));
     EXPECT_EQ(answers, std::vector<Status>(2, Status::ioError));
-    EXPECT_EQ(cache.bytes(), 0U);
+    EXPECT_EQ(windows.bytes(), 0U);
     EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
     load(3, 0, 65536);
     ASSERT_TRUE(answered(3));
@@ -243,51 +248,51 @@ TEST_F(ReadCacheTest, keepsNothingOfFailedReads) {
 }
 
 TEST_F(ReadCacheTest, letsASingleLargeWindowIn) {
-    cache.setLimit(1000);
+    windows.setLimit(1000);
     load(3, 0, 65536);
     load(4, 0, 65536);
     ASSERT_TRUE(answered(2));
     EXPECT_EQ(answers, std::vector<Status>(2, Status::ok));
-    EXPECT_LE(cache.bytes(), 65536U);
+    EXPECT_LE(windows.bytes(), 65536U);
 }
 
 TEST_F(ReadCacheTest, piecesOfAWrittenClusterLeaveOneByOne) {
     const auto bytes = content(7);
     const auto buffer = std::make_shared<Buffer>(65536);
     memcpy(buffer->data(), bytes.data(), bytes.size());
-    auto whole = cache.insert(7, 1, buffer, 65536);
+    auto whole = windows.insert(7, 1, buffer, 65536);
     for (const auto &run: std::vector<std::pair<uint32_t, uint32_t>>{{4096, 12288}, {12288, 20000}, {20480, 65536}}) {
-        EXPECT_TRUE(cache.split(whole, run));
-        EXPECT_LE(cache.bytes(), 2 * 65536U) << "nothing counts twice";
-        EXPECT_NE(cache.find(7, 1, 60000, 100), nullptr) << "all is there meanwhile";
+        EXPECT_TRUE(windows.split(whole, run));
+        EXPECT_LE(windows.bytes(), 2 * 65536U) << "nothing counts twice";
+        EXPECT_NE(find(7, 1, 60000, 100), nullptr) << "all is there meanwhile";
     }
-    cache.drop(whole);
+    windows.drop(whole);
     whole.reset();
-    EXPECT_EQ(cache.bytes(), 8192U + 8192U + 45056U);
-    const auto second = cache.find(7, 1, 12288, 7712);
+    EXPECT_EQ(windows.bytes(), 8192U + 8192U + 45056U);
+    const auto second = find(7, 1, 12288, 7712);
     ASSERT_NE(second, nullptr);
     EXPECT_EQ(std::string(second->at(12288), 7712), bytes.substr(12288, 7712));
     EXPECT_TRUE(second->trusted) << "nobody else has written it";
-    EXPECT_EQ(cache.find(7, 1, 0, 100), nullptr) << "nothing is wanted from there";
-    EXPECT_EQ(cache.find(7, 1, 12000, 1000), nullptr) << "in two pieces";
+    EXPECT_EQ(find(7, 1, 0, 100), nullptr) << "nothing is wanted from there";
+    EXPECT_EQ(find(7, 1, 12000, 1000), nullptr) << "in two pieces";
 }
 
 /// who holds a window may go on with it, whatever becomes of its cluster
 TEST_F(ReadCacheTest, doesNotForgetWhatIsHeld) {
-    const auto held = cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
-    cache.forget(7);
-    cache.forgetUnused(7);
-    EXPECT_EQ(cache.find(7, 5, 0, 100), held);
-    EXPECT_EQ(cache.bytes(), 8192U);
+    const auto held = windows.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
+    windows.forget(7);
+    windows.forgetUnused(7, 5, {});
+    EXPECT_EQ(find(7, 5, 0, 100), held);
+    EXPECT_EQ(windows.bytes(), 8192U);
 }
 
 /// of what has to go, that stays once more which somebody has used
 TEST_F(ReadCacheTest, windowsAreReducedToWhatWasUsed) {
-    cache.setLimit(16 * 65536);
+    windows.setLimit(16 * 65536);
     load(0, 0, 65536);
     ASSERT_TRUE(answered(1));
     const auto use = [this](const uint32_t from, const uint32_t size) {
-        const auto w = cache.find(0, 1, from, size);
+        const auto w = find(0, 1, from, size);
         ASSERT_NE(w, nullptr);
         EXPECT_EQ(std::string(w->at(from), size), content(0).substr(from, size));
         w->use(from, size);
@@ -296,94 +301,93 @@ TEST_F(ReadCacheTest, windowsAreReducedToWhatWasUsed) {
     ASSERT_NO_FATAL_FAILURE(use(10000, 3001));
     ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
     ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
-    EXPECT_EQ(cache.find(0, 1, 0, 100), nullptr) << "nobody wanted that";
-    EXPECT_EQ(cache.find(0, 1, 13000, 10), nullptr) << "beyond the end of a piece";
-    EXPECT_EQ(cache.find(0, 1, 9999, 10), nullptr);
+    EXPECT_EQ(find(0, 1, 0, 100), nullptr) << "nobody wanted that";
+    EXPECT_EQ(find(0, 1, 13000, 10), nullptr) << "beyond the end of a piece";
+    EXPECT_EQ(find(0, 1, 9999, 10), nullptr);
     ASSERT_NO_FATAL_FAILURE(use(10000, 3001));
     ASSERT_NO_FATAL_FAILURE(use(30000, 5000));
     ASSERT_NO_FATAL_FAILURE(use(34990, 10));
-    EXPECT_LE(cache.bytes(), cache.limit());
-    cache.setLimit(65536);
+    EXPECT_LE(windows.bytes(), windows.limit());
+    windows.setLimit(65536);
     ASSERT_NO_FATAL_FAILURE(loadAll(18, 19));
-    EXPECT_EQ(cache.find(0, 1, 10000, 3001), nullptr) << "but not forever";
-    EXPECT_EQ(cache.bytes(), 65536U);
+    EXPECT_EQ(find(0, 1, 10000, 3001), nullptr) << "but not forever";
+    EXPECT_EQ(windows.bytes(), 65536U);
     EXPECT_EQ(reads(), 19U);
 }
 
 TEST_F(ReadCacheTest, whatWasUsedNearlyAllIsNotReduced) {
     load(0, 0, 65536);
-    cache.setLimit(16 * 65536);
+    windows.setLimit(16 * 65536);
     ASSERT_TRUE(answered(1));
-    cache.find(0, 1, 0, 60000)->use(0, 60000);
+    find(0, 1, 0, 60000)->use(0, 60000);
     ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
-    EXPECT_EQ(cache.find(0, 1, 0, 60000), nullptr);
-    EXPECT_EQ(cache.bytes(), 16 * 65536U);
+    EXPECT_EQ(find(0, 1, 0, 60000), nullptr);
+    EXPECT_EQ(windows.bytes(), 16 * 65536U);
 }
 
 /// nor what somebody does not want to have in memory
 TEST_F(ReadCacheTest, whatIsToLeaveFirstIsNotReduced) {
     load(0, 0, 65536);
     ASSERT_TRUE(answered(1));
-    cache.find(0, 1, 0, 5000)->use(0, 5000);
-    cache.putFirst(0, 1, 0, 5000);
-    cache.setLimit(16 * 65536);
+    find(0, 1, 0, 5000)->use(0, 5000);
+    windows.putFirst({0, 1, 0, 5000});
+    windows.setLimit(16 * 65536);
     ASSERT_NO_FATAL_FAILURE(loadAll(1, 17));
-    EXPECT_EQ(cache.find(0, 1, 0, 5000), nullptr);
+    EXPECT_EQ(find(0, 1, 0, 5000), nullptr);
 }
 
 /// what is only a copy of what was used is void with its cluster, too
 TEST_F(ReadCacheTest, reducedWindowsAreForgotten) {
-    cache.setLimit(16 * 65536);
+    windows.setLimit(16 * 65536);
     load(0, 0, 65536);
     ASSERT_TRUE(answered(1));
-    cache.find(0, 1, 0, 5000)->use(0, 5000);
+    find(0, 1, 0, 5000)->use(0, 5000);
     ASSERT_NO_FATAL_FAILURE(loadAll(1, 18));
-    ASSERT_NE(cache.find(0, 1, 0, 5000), nullptr);
-    cache.forget(0);
-    EXPECT_EQ(cache.find(0, 1, 0, 5000), nullptr);
+    ASSERT_NE(find(0, 1, 0, 5000), nullptr);
+    windows.forget(0);
+    EXPECT_EQ(find(0, 1, 0, 5000), nullptr);
 }
 
 /// nothing comes in the place of what is not there
 TEST_F(ReadCacheTest, splitsOnlyItsOwnWindows) {
     const auto stranger = std::make_shared<Window>();
-    stranger->cluster = 7;
-    stranger->size = 8192;
+    stranger->range = {7, 0, 0, 8192};
     stranger->buffer = std::make_shared<Buffer>(8192);
-    EXPECT_FALSE(cache.split(stranger, {0, 4096}));
-    EXPECT_EQ(cache.bytes(), 0U);
-    cache.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
-    EXPECT_FALSE(cache.split(stranger, {0, 4096}));
-    EXPECT_EQ(cache.bytes(), 8192U);
-    EXPECT_NE(cache.find(7, 5, 0, 8192), nullptr);
+    EXPECT_FALSE(windows.split(stranger, {0, 4096}));
+    EXPECT_EQ(windows.bytes(), 0U);
+    windows.insert(7, 5, std::make_shared<Buffer>(8192), 8192);
+    EXPECT_FALSE(windows.split(stranger, {0, 4096}));
+    EXPECT_EQ(windows.bytes(), 8192U);
+    EXPECT_NE(find(7, 5, 0, 8192), nullptr);
 }
 
 /// windows of all sizes in one cluster, some over others
 TEST_F(ReadCacheTest, findsAmongWindowsOfAllSizes) {
-    std::vector<std::pair<uint32_t, uint32_t>> windows = {{0, 4096}, {4096, 512}, {4608, 512}, {8192, 20000}, {9000, 700}, {30000, 35536}};
+    std::vector<std::pair<uint32_t, uint32_t>> pieces = {{0, 4096}, {4096, 512}, {4608, 512}, {8192, 20000}, {9000, 700}, {30000, 35536}};
     for (uint32_t n = 0; n < 40; ++n)
-        windows.push_back({28672 + n * 8, 8});
-    ReadCache large(*device.device, p.catalog, p.context.geometry, 64 * 65536);
+        pieces.push_back({28672 + n * 8, 8});
+    ReadCache large(*device.device, p.catalog, p.context.geometry, p.readPolicy, 64 * 65536);
     const auto whole = std::make_shared<Buffer>(65536);
     memcpy(whole->data(), content(3).data(), 65536);
-    for (const auto &w: windows) {
-        const auto window = large.insert(3, 1, whole, 65536);
-        EXPECT_TRUE(large.split(window, {w.first, w.first + w.second}));
-        large.drop(window);
+    for (const auto &w: pieces) {
+        const auto window = large.windows.insert(3, 1, whole, 65536);
+        EXPECT_TRUE(large.windows.split(window, {w.first, w.first + w.second}));
+        large.windows.drop(window);
     }
     for (uint32_t start = 0; start < 65536; start += 4) {
         for (const uint32_t size: {1U, 8U, 9U, 600U, 5000U, 30000U}) {
-            const bool is = std::any_of(windows.begin(), windows.end(), [&](const auto &w) {
+            const bool is = std::any_of(pieces.begin(), pieces.end(), [&](const auto &w) {
                 return start >= w.first && start + size <= w.first + w.second;
             });
-            const auto found = large.find(3, 1, start, size);
+            const auto found = large.windows.find({3, 1, start, size});
             ASSERT_EQ(found != nullptr, is) << start << " " << size;
             if (found) {
                 ASSERT_EQ(memcmp(found->at(start), content(3).data() + start, size), 0);
             }
         }
     }
-    EXPECT_EQ(large.find(3, 2, 0, 8), nullptr);
-    large.forget(3);
-    EXPECT_EQ(large.find(3, 1, 0, 8), nullptr);
-    EXPECT_EQ(large.bytes(), 0U);
+    EXPECT_EQ(large.windows.find({3, 2, 0, 8}), nullptr);
+    large.windows.forget(3);
+    EXPECT_EQ(large.windows.find({3, 1, 0, 8}), nullptr);
+    EXPECT_EQ(large.windows.bytes(), 0U);
 }

@@ -96,7 +96,7 @@ TEST_F(ObjectReaderTest, checksPartsInEveryRespect) {
         EXPECT_EQ(p.catalog.index.find(keyOf(1)) == noSlot, isCorrupt) << c.what;
         if (!isCorrupt)
             p.catalog.erase(slot);
-        p.cache.forget(first);
+        p.cache.windows.forget(first);
     }
 }
 
@@ -108,7 +108,7 @@ TEST_F(ObjectReaderTest, forgetsWhatIsNotThere) {
     {
         ObjectReader reader(p.context, p.cache, keyOf(1), one);
         EXPECT_EQ(fetch(reader, 0), Status::corrupt);
-        EXPECT_EQ(p.cache.use().groupReads().reads, 1U);
+        EXPECT_EQ(p.cache.use.groupReads().reads, 1U);
         EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
         EXPECT_EQ(p.catalog.index.find(keyOf(2)), two);
         EXPECT_EQ(fetch(reader, 0), Status::corrupt) << "for the reader, nothing has changed";

@@ -44,8 +44,8 @@ protected:
 
     PartsDevice device;
     Parts p{device};
-    WriterGroup writers{p.context, p.allocator, p.cache};
-    Relocator relocator{p.context, p.cache};
+    WriterGroup writers{p.context, p.allocator, p.cache.windows};
+    Relocator relocator{p.context, p.cache.windows};
     Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
 };
 
@@ -359,7 +359,7 @@ TEST_F(WritingTest, packerPutsBrokenClustersAside) {
     EXPECT_EQ(p.catalog.clusters.inState(ClusterState::bad), 1U);
     EXPECT_EQ(p.context.counters.quarantined, 1U);
     EXPECT_EQ(p.catalog.objects(), 5U);
-    EXPECT_EQ(p.cache.bytes(), 5 * 8192U) << "of the cluster that could be written; nothing is left of the other";
+    EXPECT_EQ(p.cache.windows.bytes(), 5 * 8192U) << "of the cluster that could be written; nothing is left of the other";
 }
 
 /// whatever a writer may take must fit the cluster that it will be packed into
@@ -371,7 +371,7 @@ TEST(Writers, neverTakeMoreThanCanBePacked) {
         config.stagingMb = config.readCacheMb = 32;
         PartsDevice d(uint64_t(clusterKb) * 1024 * 100000, config, true);
         Parts p(d);
-        WriterGroup w(p.context, p.allocator, p.cache);
+        WriterGroup w(p.context, p.allocator, p.cache.windows);
         const auto most = w.largestObject();
         EXPECT_GT(most, 10U * clusterKb * 1024);
         const auto whole = p.context.extentCapacity();
@@ -413,7 +413,7 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
         header.sequence = entry.sequence;
         header.key = keyOf(n);
         sealExtent(buffer->data() + offset, header, p.context.uuid, 5, offset);
-        p.cache.insert(5, entry.sequence, buffer, 65536);
+        p.cache.windows.insert(5, entry.sequence, buffer, 65536);
         relocator.hold(5, false);
         return relocator.relocate(5, entry.sequence, {{slot, p.catalog.index[slot].tag, offset, 500}});
     };
@@ -431,7 +431,7 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         d.config.replacement = policy;
         Parts q(d);
         q.allFree();
-        Relocator relocatorOfQ(q.context, q.cache);
+        Relocator relocatorOfQ(q.context, q.cache.windows);
         Evictor e(q.context, q.journal, q.allocator, q.cache, relocatorOfQ);
         relocatorOfQ.onComplete = [](StageNo) {};
         const auto count = q.catalog.clusters.count();
@@ -474,11 +474,11 @@ TEST_F(WritingTest, smallObjectsStayInMemoryTogether) {
     ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1; }));
     const auto r = p.catalog.index[p.catalog.index.find(keyOf(1))];
     const auto end = p.catalog.clusters[r.cluster].end;
-    EXPECT_LE(p.cache.bytes(), end + end / 4);
+    EXPECT_LE(p.cache.windows.bytes(), end + end / 4);
     const auto sequence = p.catalog.clusters[r.cluster].sequence;
     for (uint64_t n = 0; n < 100; ++n) {
         const auto &record = p.catalog.index[p.catalog.index.find(keyOf(n))];
-        EXPECT_NE(p.cache.find(r.cluster, sequence, record.offset(), 232), nullptr) << n;
+        EXPECT_NE(p.cache.windows.find({r.cluster, sequence, record.offset(), 232}), nullptr) << n;
     }
 }
 
@@ -491,14 +491,17 @@ TEST_F(WritingTest, memoryOfObjectsThatAreGoneIsGivenBack) {
     const auto slot = p.catalog.index.find(keyOf(1));
     const auto r = p.catalog.index[slot];
     const auto sequence = p.catalog.clusters[r.cluster].sequence;
-    const auto all = p.cache.bytes();
-    ASSERT_NE(p.cache.find(r.cluster, sequence, r.offset(), 10000), nullptr) << "what was written is in memory";
-    p.cache.forgetUnused(r.cluster);
-    EXPECT_EQ(p.cache.bytes(), all);
+    const auto all = p.cache.windows.bytes();
+    ASSERT_NE(p.cache.windows.find({r.cluster, sequence, r.offset(), 10000}), nullptr) << "what was written is in memory";
+    std::vector<uint32_t> offsets;
+    ASSERT_TRUE(p.catalog.offsetsIn(r.cluster, offsets));
+    p.cache.windows.forgetUnused(r.cluster, sequence, offsets);
+    EXPECT_EQ(p.cache.windows.bytes(), all);
     p.catalog.erase(slot);
-    p.cache.forgetUnused(r.cluster);
-    EXPECT_EQ(p.cache.find(r.cluster, sequence, r.offset(), 10000), nullptr);
-    EXPECT_EQ(p.cache.bytes(), all / 3 * 2) << "the others are still there";
+    ASSERT_TRUE(p.catalog.offsetsIn(r.cluster, offsets));
+    p.cache.windows.forgetUnused(r.cluster, sequence, offsets);
+    EXPECT_EQ(p.cache.windows.find({r.cluster, sequence, r.offset(), 10000}), nullptr);
+    EXPECT_EQ(p.cache.windows.bytes(), all / 3 * 2) << "the others are still there";
 }
 
 TEST(Evictor, relocatesWhatLiesTogether) {

@@ -65,7 +65,7 @@ TEST_F(PackingTurns, aLargeClusterIsPackedInSeveralTurns) {
         ASSERT_NE(slot, noSlot);
         const auto offset = p.catalog.index[slot].offset();
         ASSERT_EQ(memcmp(at + offset + ExtentHeader::encodedBytes, bytesOf(n, payload).data(), payload), 0) << n;
-        ASSERT_NE(p.cache.find(c, p.catalog.clusters[c].sequence, offset, Catalog::ExtentBytes(payload)), nullptr) << n;
+        ASSERT_NE(p.cache.windows.find({c, p.catalog.clusters[c].sequence, offset, Catalog::ExtentBytes(payload)}), nullptr) << n;
     }
     // who follows whom in the cluster does so in the list of its records
     auto last = p.catalog.clusters[c].first;

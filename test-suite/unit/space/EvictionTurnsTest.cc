@@ -60,7 +60,7 @@ protected:
 
     PartsDevice device{256 * MB, largeClusters()};
     Parts p{device};
-    Relocator relocator{p.context, p.cache};
+    Relocator relocator{p.context, p.cache.windows};
     Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
     std::vector<StageNo> staged; ///< again
 };
@@ -119,7 +119,7 @@ TEST_F(EvictionTurns, manyObjectsAreRelocatedInSeveralTurns) {
     constexpr uint64_t objects = 6000;
     constexpr uint64_t used = 2000; ///< the first of them
     fill(objects);
-    p.cache.insert(large, p.catalog.clusters[large].sequence, bytesOfAll(objects), p.context.geometry.clusterBytes);
+    p.cache.windows.insert(large, p.catalog.clusters[large].sequence, bytesOfAll(objects), p.context.geometry.clusterBytes);
     for (uint64_t n = 0; n < used; ++n)
         evictor.touch(p.catalog.index.find(keyOf(n)));
     takeAllOthers();

@@ -212,7 +212,7 @@ TEST(RegroupingBudget, isNotRenewedByAStart) {
     Parts p(device);
     p.allFree();
     Tracker tracker(MB, 1);
-    Relocator relocator(p.context, p.cache);
+    Relocator relocator(p.context, p.cache.windows);
     const Regrouper regrouper(p.context, tracker, p.cache, relocator);
     constexpr uint32_t size = 60000;
     constexpr uint64_t most = uint64_t(768) * 65536 / 12; ///< bytes that may be regrouped for what was there

@@ -48,7 +48,7 @@ protected:
             memcpy(buffer->data() + offsetOf(n) + ExtentHeader::encodedBytes, bytesOf(n, payload).data(), payload);
             sealExtent(buffer->data() + offsetOf(n), header, p.context.uuid, home, offsetOf(n));
         }
-        p.cache.insert(home, sequence, buffer, 65536);
+        p.cache.windows.insert(home, sequence, buffer, 65536);
     }
 
     uint64_t relocate() {
@@ -65,7 +65,7 @@ protected:
 
     PartsDevice device{32 * MB, fewObjects()};
     Parts p{device};
-    Relocator relocator{p.context, p.cache};
+    Relocator relocator{p.context, p.cache.windows};
     Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
     std::vector<Relocator::Wanted> wanted;
     std::vector<StageNo> staged; ///< again
@@ -117,7 +117,7 @@ TEST_F(Replacement, relocatesNothingFromWhatTheClusterWasBefore) {
 
 TEST_F(Replacement, relocatesNothingWithoutItsBytes) {
     prepare(2);
-    p.cache.forget(home);
+    p.cache.windows.forget(home);
     EXPECT_EQ(relocate(), 0U);
     EXPECT_EQ(relocator.takeSettled(), std::vector<ClusterNo>{home});
     EXPECT_EQ(p.catalog.objects(), 2U);
@@ -332,7 +332,7 @@ protected:
 
     PartsDevice device{256 * MB, smallConfig(), true};
     Parts p{device};
-    Relocator relocator{p.context, p.cache};
+    Relocator relocator{p.context, p.cache.windows};
     Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
 };
 
@@ -393,7 +393,7 @@ protected:
 
     PartsDevice device{256 * MB, overwriting(), true};
     Parts p{device};
-    Relocator relocator{p.context, p.cache};
+    Relocator relocator{p.context, p.cache.windows};
     Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
 };
 

@@ -56,8 +56,8 @@ struct Parts {
         context(d.front(), clock, d.config, [this](LogLevel, const std::string &line) { log.push_back(line); }, d.superblock),
         journal(context),
         allocator(context, journal),
-        cache(d.front(), context.catalog, context.geometry, uint64_t(d.config.readCacheMb) << 20),
-        packer(context, allocator, cache),
+        cache(d.front(), context.catalog, context.geometry, readPolicy, uint64_t(d.config.readCacheMb) << 20),
+        packer(context, allocator, cache.windows),
         checkpointer(context, journal, d.superblock),
         catalog(context.catalog)
     {
@@ -75,7 +75,7 @@ struct Parts {
 
     void step() {
         home.front().poll();
-        cache.poll();
+        cache.loader.poll();
         for (auto n = context.later.size(); n > 0; --n) {
             const auto call = std::move(context.later.front());
             context.later.pop_front();
@@ -193,6 +193,7 @@ struct Parts {
     StoreContext context;
     Journal journal;
     Allocator allocator;
+    const LeastCostReads readPolicy;
     ReadCache cache;
     Packer packer;
     Checkpointer checkpointer;

@@ -11,9 +11,9 @@ namespace ClusterFs {
 constexpr double requestsForOne = 8;
 } // namespace ClusterFs
 
-ClusterFs::Prefetcher::Prefetcher(StoreContext &context, ReadCache &cache):
+ClusterFs::Prefetcher::Prefetcher(StoreContext &context, WindowLoader &loader):
     context_(context),
-    cache_(cache)
+    loader_(loader)
 {
 }
 
@@ -31,10 +31,10 @@ ClusterFs::Prefetcher::locate(const std::vector<Key> &wanted)
         if (r.staged() || r.parted())
             continue; // a large one has its own pace
         const auto &c = catalog.clusters[r.cluster];
-        const auto size = Catalog::ExtentBytes(catalog.payloadBytes(slot));
-        if (c.state != ClusterState::packed || cache_.has(r.cluster, c.sequence, r.offset(), size))
+        const ClusterRange range = {r.cluster, c.sequence, r.offset(), Catalog::ExtentBytes(catalog.payloadBytes(slot))};
+        if (c.state != ClusterState::packed || loader_.has(range))
             continue;
-        places_.push_back({r.cluster, c.sequence, r.offset(), r.offset() + size, 1, key, &key == &wanted.front()});
+        places_.push_back({range, 1, key, &key == &wanted.front()});
     }
 }
 
@@ -43,22 +43,23 @@ void
 ClusterFs::Prefetcher::merge()
 {
     std::sort(places_.begin(), places_.end(), [](const Place &a, const Place &b) {
-        return a.cluster != b.cluster ? a.cluster < b.cluster : a.from < b.from;
+        return a.range.cluster != b.range.cluster ? a.range.cluster < b.range.cluster : a.range.start < b.range.start;
     });
     const auto &cost = context_.device.readCost();
-    const auto most = std::min(static_cast<double>(cache_.maxAhead()), requestsForOne * cost.requestMicros() / cost.byteMicros());
+    const auto most = std::min(static_cast<double>(loader_.maxAhead()), requestsForOne * cost.requestMicros() / cost.byteMicros());
     size_t kept = 0;
     for (size_t i = 1; i < places_.size(); ++i) {
         auto &last = places_[kept];
         const auto &next = places_[i];
-        const auto gap = next.from > last.to ? next.from - last.to : 0;
-        const bool fits = next.cluster == last.cluster && next.to - last.from <= most;
+        const auto end = last.range.end();
+        const auto gap = next.range.start > end ? next.range.start - end : 0;
+        const bool fits = next.range.cluster == last.range.cluster && next.range.end() - last.range.start <= most;
         if (!fits || gap * cost.byteMicros() >= cost.requestMicros()) {
             places_[++kept] = next;
             continue;
         }
-        last.objects += next.from >= last.to; // else it is the same object again
-        last.to = std::max(last.to, next.to);
+        last.objects += next.range.start >= end; // else it is the same object again
+        last.range.size = std::max(end, next.range.end()) - last.range.start;
         last.first = last.first || next.first;
     }
     places_.resize(std::min(places_.size(), kept + 1));
@@ -112,9 +113,9 @@ ClusterFs::Prefetcher::poll()
 void
 ClusterFs::Prefetcher::begin(const Place &p, const uint64_t client)
 {
-    const auto &c = context_.catalog.clusters[p.cluster];
-    if (c.state != ClusterState::packed || c.sequence != p.sequence || cache_.has(p.cluster, p.sequence, p.from, p.to - p.from))
+    const auto &c = context_.catalog.clusters[p.range.cluster];
+    if (c.state != ClusterState::packed || c.sequence != p.range.sequence || loader_.has(p.range))
         return; // it has changed while it waited
-    if (cache_.loadAhead(p.cluster, p.sequence, p.from, p.to - p.from, p.objects, client) && onRead)
+    if (loader_.loadAhead(p.range, p.objects, client) && onRead)
         onRead(p.key);
 }

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
 
-#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/cache/WindowLoader.h"
 #include "fs/cluster/context/StoreContext.h"
 
 #include <deque>
@@ -23,7 +23,7 @@ namespace ClusterFs {
 class Prefetcher
 {
 public:
-    Prefetcher(StoreContext &, ReadCache &);
+    Prefetcher(StoreContext &, WindowLoader &);
 
     /// \param wanted what is expected to be wanted soon; what comes first is most urgent
     /// \param client who opened the page
@@ -47,10 +47,7 @@ public:
 private:
     /// an object on the device, and what is read with it
     struct Place {
-        ClusterNo cluster;
-        Sequence sequence;
-        uint32_t from; ///< bytes from the cluster's start
-        uint32_t to;
+        ClusterRange range;
         uint32_t objects;
         Key key; ///< one of these
         bool first; ///< what is most urgent is among them
@@ -69,7 +66,7 @@ private:
     void begin(const Place &, uint64_t client);
 
     StoreContext &context_;
-    ReadCache &cache_;
+    WindowLoader &loader_;
     std::vector<Place> places_; ///< used while a call lasts
     std::deque<Page> pages_; ///< the first one's turn is next
 };

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, ReadCache &cache):
+ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, WindowStore &windows):
     context_(context),
     tracker_(tracker),
-    cache_(cache)
+    windows_(windows)
 {
 }
 
-/// calls staged(StageNo) or packed(record) for each member that is in the store
+/// calls staged(StageNo) or packed(ClusterRange) for each member that is in the store
 template <class Staged, class Packed>
 void
 ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packed &&packed)
@@ -27,7 +27,8 @@ ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packe
         if (record.staged())
             staged(static_cast<StageNo>(record.place));
         else
-            packed(record, Catalog::ExtentBytes(catalog.payloadBytes(slot)));
+            packed(ClusterRange{record.cluster, catalog.clusters[record.cluster].sequence, record.offset(),
+                                Catalog::ExtentBytes(catalog.payloadBytes(slot))});
     }
 }
 
@@ -36,8 +37,8 @@ ClusterFs::GroupControl::love(const uint64_t group)
 {
     eachMember(group, [this](const StageNo s) {
         context_.catalog.staging.touch(s);
-    }, [this](const Record &r, const uint32_t bytes) {
-        (void)cache_.find(r.cluster, context_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
+    }, [this](const ClusterRange &extent) {
+        (void)windows_.find(extent);
     });
 }
 
@@ -46,8 +47,8 @@ ClusterFs::GroupControl::hate(const uint64_t group)
 {
     eachMember(group, [this](const StageNo s) {
         context_.catalog.staging.putLast(s);
-    }, [this](const Record &r, const uint32_t bytes) {
-        cache_.putFirst(r.cluster, context_.catalog.clusters[r.cluster].sequence, r.offset(), bytes);
+    }, [this](const ClusterRange &extent) {
+        windows_.putFirst(extent);
     });
 }
 

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 
-#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/learning/Tracker.h"
 
@@ -18,7 +18,7 @@ namespace ClusterFs {
 class GroupControl
 {
 public:
-    GroupControl(StoreContext &, Tracker &, ReadCache &);
+    GroupControl(StoreContext &, Tracker &, WindowStore &);
 
     void love(uint64_t group); ///< \see Engine::love()
     void hate(uint64_t group); ///< \see Engine::hate()
@@ -37,7 +37,7 @@ private:
 
     StoreContext &context_;
     Tracker &tracker_;
-    ReadCache &cache_;
+    WindowStore &windows_;
     std::map<uint64_t, uint32_t> persist_; ///< seconds, by Tracker::NameOf() the group
     std::vector<Key> members_; ///< used while a call lasts
 };

@@ -17,14 +17,14 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     tracker_(uint64_t(config.localityMb) << 20, bytesId(context_.uuid.data(), context_.uuid.size())),
     journal_(context_),
     allocator_(context_, journal_),
-    cache_(device, context_.catalog, context_.geometry, uint64_t(config.readCacheMb) << 20),
-    groups_(context_, tracker_, cache_),
-    packer_(context_, allocator_, cache_),
+    cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20),
+    groups_(context_, tracker_, cache_.windows),
+    packer_(context_, allocator_, cache_.windows),
     admission_(superblock.geometry.objectsExpected),
-    writers_(context_, allocator_, cache_),
-    relocator_(context_, cache_),
+    writers_(context_, allocator_, cache_.windows),
+    relocator_(context_, cache_.windows),
     regrouper_(context_, tracker_, cache_, relocator_),
-    prefetcher_(context_, cache_),
+    prefetcher_(context_, cache_.loader),
     evictor_(context_, journal_, allocator_, cache_, relocator_),
     checkpointer_(context_, journal_, superblock),
     recovery_(context_, journal_, superblock),
@@ -33,7 +33,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
 {
     context_.catalog.onRelease = [this](const ClusterNo c) {
         journal_.release(c);
-        cache_.forget(c);
+        cache_.windows.forget(c);
     };
     context_.onUnreadable = [this](const Key &key) { journal_.removal(key, context_.sequence); };
     writers_.journal = &journal_;
@@ -103,7 +103,7 @@ void
 ClusterFs::LocalEngine::work()
 {
     context_.device.poll();
-    cache_.poll();
+    cache_.loader.poll();
     prefetcher_.poll();
     // only what is there now: what these add waits for the next turn
     for (auto n = context_.later.size(); n > 0; --n) {
@@ -539,7 +539,7 @@ ClusterFs::LocalEngine::reconfigure(const Config &newer)
     // a shorter window holds at once
     nextFlush_ = std::min(nextFlush_, nextFlush());
     context_.config.suitClusters();
-    cache_.setLimit(uint64_t(context_.config.readCacheMb) << 20);
+    cache_.windows.setLimit(uint64_t(context_.config.readCacheMb) << 20);
     context_.device.setDepth(context_.config.depth);
 }
 

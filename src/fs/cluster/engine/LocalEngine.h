@@ -89,6 +89,7 @@ private:
     Tracker tracker_;
     Journal journal_;
     Allocator allocator_;
+    const LeastCostReads readPolicy_;
     ReadCache cache_;
     GroupControl groups_;
     Packer packer_;

@@ -7,7 +7,7 @@ void
 ClusterFs::LocalEngine::addLocality(Stats &s) const
 {
     s.tracker = tracker_.stats();
-    const auto &use = cache_.use();
+    const auto &use = cache_.use;
     s.groupReads = use.groupReads().reads;
     s.matesRead = use.groupReads().mates;
     s.matesBytes = use.groupReads().bytes;
@@ -39,10 +39,10 @@ ClusterFs::LocalEngine::stats() const
     s.fillingBytes = writers_.fillingBytes();
     s.fillingLimit = writers_.maxFilling();
     s.stagedObjects = catalog.staging.objects();
-    s.readCacheBytes = cache_.bytes();
-    s.readCacheLimit = cache_.limit();
-    s.readCacheHits = cache_.hits;
-    s.readCacheMisses = cache_.misses;
+    s.readCacheBytes = cache_.windows.bytes();
+    s.readCacheLimit = cache_.windows.limit();
+    s.readCacheHits = cache_.windows.hits();
+    s.readCacheMisses = cache_.windows.misses();
     addLocality(s);
     s.indexCapacity = catalog.index.capacity();
     s.indexBytes = catalog.index.bytesInUse() + s.clusters * sizeof(ClusterEntry);

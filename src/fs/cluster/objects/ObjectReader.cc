@@ -106,10 +106,8 @@ ClusterFs::ObjectReader::locate(const uint64_t offset, Piece &piece)
     if (offset >= headBytes() && !isEmptyFront(offset))
         return locatePart(offset, piece);
     assert(cluster_ != noCluster);
-    piece.cluster = piece.pin = cluster_;
-    piece.sequence = sequence_;
-    piece.start = extentOffset_;
-    piece.bytes = static_cast<uint32_t>(ExtentHeader::encodedBytes) + headBytes_;
+    piece.range = {cluster_, sequence_, extentOffset_, static_cast<uint32_t>(ExtentHeader::encodedBytes) + headBytes_};
+    piece.pin = cluster_;
     piece.payloadAt = extentOffset_ + static_cast<uint32_t>(ExtentHeader::encodedBytes);
     piece.payload = headBytes_;
     piece.offset = 0;
@@ -137,11 +135,8 @@ ClusterFs::ObjectReader::locatePart(const uint64_t offset, Piece &piece)
         ++atPartNumber_;
     }
     const auto &c = clusters[atPart_];
-    piece.cluster = atPart_;
+    piece.range = {atPart_, c.sequence, 0, c.end};
     piece.pin = first;
-    piece.sequence = c.sequence;
-    piece.start = 0;
-    piece.bytes = c.end;
     piece.payloadAt = partPayloadAt;
     piece.payload = c.end - partPayloadAt;
     piece.offset = headBytes() + wanted * capacity;
@@ -176,7 +171,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     Piece piece;
     if (!locate(offset, piece))
         return -1;
-    const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
+    const auto window = cache_.windows.find(piece.range);
     if (!window)
         return -1;
     const auto status = check(*window, piece);
@@ -185,7 +180,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     if (status != Status::ok)
         return -1;
     count(&Counters::readFromCache);
-    window->use(piece.start, piece.bytes);
+    window->use(piece.range.start, piece.range.size);
     if (!piece.payload)
         return 0;
     const auto inside = offset - piece.offset;
@@ -201,11 +196,11 @@ ClusterFs::ObjectReader::check(Window &window, const Piece &piece) const
 {
     const auto owner = ownerOf(window, piece);
     auto &checked = window.checked;
-    if (!window.trusted && std::find(checked.begin(), checked.end(), piece.start) == checked.end()) {
+    if (!window.trusted && std::find(checked.begin(), checked.end(), piece.range.start) == checked.end()) {
         const auto status = piece.part ? checkPart(window, piece) : checkFront(window, piece, owner);
         if (status != Status::ok)
             return status;
-        checked.push_back(piece.start);
+        checked.push_back(piece.range.start);
     }
     return owner == key_ ? Status::ok : Status::notFound;
 }
@@ -215,7 +210,7 @@ ClusterFs::Key
 ClusterFs::ObjectReader::ownerOf(const Window &window, const Piece &piece)
 {
     if (!piece.part)
-        return keyOfExtent(window.at(piece.start));
+        return keyOfExtent(window.at(piece.range.start));
     ClusterHeader header;
     Directory::Peek(window.at(0), ClusterHeader::encodedBytes, header);
     return header.key;
@@ -228,20 +223,22 @@ ClusterFs::ObjectReader::checkFront(const Window &window, const Piece &piece, co
     expected.size = headBytes_;
     expected.sequence = sequence_;
     expected.key = owner;
-    return checkExtent(window.at(piece.start), piece.bytes, expected, context_.uuid, piece.cluster, piece.start);
+    const auto &r = piece.range;
+    return checkExtent(window.at(r.start), r.size, expected, context_.uuid, r.cluster, r.start);
 }
 
 ClusterFs::Status
 ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) const
 {
     Directory front;
-    const auto status = front.decode(window.at(0), partPayloadAt, piece.cluster, context_.uuid, context_.geometry.clusterBytes);
+    const auto &r = piece.range;
+    const auto status = front.decode(window.at(0), partPayloadAt, r.cluster, context_.uuid, context_.geometry.clusterBytes);
     if (status != Status::ok)
         return Status::corrupt;
     const auto &h = front.header;
-    if (h.kind != ClusterKind::part || h.sequence != piece.sequence || h.end != piece.bytes || h.partNumber != piece.number)
+    if (h.kind != ClusterKind::part || h.sequence != r.sequence || h.end != r.size || h.partNumber != piece.number)
         return Status::corrupt;
-    const auto crc = partCrc(window.at(partPayloadAt), piece.payload, context_.uuid, piece.cluster, piece.sequence);
+    const auto crc = partCrc(window.at(partPayloadAt), piece.payload, context_.uuid, r.cluster, r.sequence);
     return crc == h.payloadCrc ? Status::ok : Status::corrupt;
 }
 
@@ -297,17 +294,17 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
     }
     count(&Counters::readFromDisk);
     const auto alive = alive_;
-    ReadCache::Done arrived = [this, alive, piece, done = std::move(done)](const Status status) {
+    WindowLoader::Done arrived = [this, alive, piece, done = std::move(done)](const Status status) {
         if (*alive)
             fetched(piece, status, done);
     };
     if (piece.part || alone_) {
-        cache_.load(piece.cluster, piece.sequence, piece.start, piece.bytes, piece.pin, IoClass::urgent, std::move(arrived));
+        cache_.loader.load(piece.range, piece.pin, IoClass::urgent, std::move(arrived));
         if (piece.part)
             readAhead(piece);
-    } else if (!cache_.join(piece.cluster, piece.sequence, piece.start, piece.bytes, arrived)) {
+    } else if (!cache_.loader.join(piece.range, arrived)) {
         const auto run = groupAround(piece);
-        alone_ = !cache_.loadWithGroup(piece.cluster, piece.sequence, piece.start, piece.bytes, run, std::move(arrived));
+        alone_ = !cache_.loader.loadWithGroup(piece.range, run, std::move(arrived));
         if (context_.readKeys.size() < StoreContext::maxReadKeys)
             context_.readKeys.push_back(key_);
     }
@@ -320,16 +317,17 @@ ClusterFs::ObjectReader::groupAround(const Piece &piece) const
     const auto slot = context_.catalog.index.find(key_);
     if (slot == noSlot || !reads(slot))
         return Catalog::Run(); // it was deleted, or replaced
+    const auto &wanted = piece.range;
     auto run = context_.catalog.runAround(slot);
     std::vector<Key> company;
     if (run.objects > 1 && context_.companyOf && context_.companyOf(key_, company)) {
-        const auto wanted = context_.catalog.narrowed(run, piece.cluster, piece.start, piece.bytes, company);
-        if (wanted.objects * 2 < run.objects)
-            run = wanted;
+        const auto less = context_.catalog.narrowed(run, wanted.cluster, wanted.start, wanted.size, company);
+        if (less.objects * 2 < run.objects)
+            run = less;
     }
     // what is in memory, or on its way, need not come again
-    return context_.catalog.without(run, piece.start, [&](const uint32_t from, const uint32_t bytes) {
-        return cache_.has(piece.cluster, piece.sequence, from, bytes);
+    return context_.catalog.without(run, wanted.start, [&](const uint32_t from, const uint32_t bytes) {
+        return cache_.loader.has({wanted.cluster, wanted.sequence, from, bytes});
     });
 }
 
@@ -338,7 +336,7 @@ ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::f
 {
     context_.health.readDone(status);
     if (status == Status::ok) {
-        const auto window = cache_.find(piece.cluster, piece.sequence, piece.start, piece.bytes);
+        const auto window = cache_.windows.find(piece.range);
         status = window ? check(*window, piece) : Status::busy;
     }
     if (status == Status::ioError && !piece.part && !alone_) {
@@ -355,14 +353,14 @@ void
 ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
 {
     auto &catalog = context_.catalog;
-    auto &entry = catalog.clusters[piece.cluster];
+    auto &entry = catalog.clusters[piece.range.cluster];
     if (status == Status::corrupt)
         ++context_.counters.corrupt;
     else
         ++context_.counters.readErrors;
     if (entry.errors + 1 < ClusterEntry::unwritable)
         ++entry.errors;
-    cache_.forget(piece.cluster);
+    cache_.windows.forget(piece.range.cluster);
 
     // the object that we read may have been replaced meanwhile: leave that one
     // alone, unless only its head is new and it has the same parts
@@ -370,7 +368,7 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     if (slot == noSlot)
         return;
     const auto &r = catalog.index[slot];
-    if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.cluster))
+    if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.range.cluster))
         return;
     if (context_.onUnreadable)
         context_.onUnreadable(key_); // in front of the cluster's release, if this is its last: that may be all that gets to the device
@@ -382,7 +380,7 @@ ClusterFs::ObjectReader::readAhead(const Piece &piece)
 {
     Piece next;
     const auto offset = piece.offset + piece.payload;
-    if (offset >= size() || !locatePart(offset, next) || next.cluster == piece.cluster)
+    if (offset >= size() || !locatePart(offset, next) || next.range.cluster == piece.range.cluster)
         return;
-    cache_.loadNext(next.cluster, next.sequence, next.start, next.bytes, next.pin);
+    cache_.loader.loadNext(next.range, next.pin);
 }

@@ -33,10 +33,7 @@ public:
 private:
     /// a piece of a cluster that holds one checked run of bytes
     struct Piece {
-        ClusterNo cluster = noCluster;
-        Sequence sequence = 0;
-        uint32_t start = 0; ///< of the piece with its header, in the cluster
-        uint32_t bytes = 0; ///< with the header
+        ClusterRange range; ///< with its header
         uint32_t payloadAt = 0; ///< in the cluster
         uint32_t payload = 0; ///< bytes
         uint64_t offset = 0; ///< of the first payload byte in the object

@@ -214,7 +214,7 @@ ClusterFs::ObjectWriter::submitPart()
     // the write keeps the chain from being reused, and the window in memory
     const auto first = o.firstPart;
     catalog.pin(first);
-    const auto window = group_.cache.insert(c, context.sequence, o.filling, bytes);
+    const auto window = group_.windows.insert(c, context.sequence, o.filling, bytes);
     Io io;
     io.op = IoOp::write;
     io.ioClass = IoClass::background;
@@ -227,7 +227,7 @@ ClusterFs::ObjectWriter::submitPart()
     io.done = [&group, object, window, alive, first, c, bytes](const Status status) {
         if (!*alive)
             return;
-        group.cache.written(*window);
+        group.windows.written(*window);
         group.partDone(bytes);
         PartDone(group, object, c, status);
         group.context.catalog.unpin(first);

@@ -5,7 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_OBJECTS_OBJECTWRITER_H
 
 #include "fs/cluster/api/Writer.h"
-#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/objects/WritingObject.h"
 #include "fs/cluster/packing/Allocator.h"
 
@@ -20,7 +20,7 @@ class ObjectWriter;
 class WriterGroup
 {
 public:
-    WriterGroup(StoreContext &, Allocator &, ReadCache &);
+    WriterGroup(StoreContext &, Allocator &, WindowStore &);
 
     /// an object is complete: gives it its index record
     /// \returns ok or full
@@ -64,7 +64,7 @@ public:
 
     StoreContext &context;
     Allocator &allocator;
-    ReadCache &cache;
+    WindowStore &windows;
     Journal *journal = nullptr;
     std::function<void(StageNo)> onComplete; ///< an object may be packed now
     std::function<void()> makeRoom; ///< clusters are needed at once

@@ -16,10 +16,10 @@ constexpr unsigned slowLooks = 64; ///< objects looked at to find one
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::WriterGroup::WriterGroup(StoreContext &s, Allocator &a, ReadCache &c):
+ClusterFs::WriterGroup::WriterGroup(StoreContext &s, Allocator &a, WindowStore &w):
     context(s),
     allocator(a),
-    cache(c)
+    windows(w)
 {
 }
 

@@ -55,10 +55,10 @@ struct Packer::Pack {
 
 } // namespace ClusterFs
 
-ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, ReadCache &cache):
+ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows):
     context_(context),
     allocator_(allocator),
-    cache_(cache)
+    windows_(windows)
 {
 }
 
@@ -302,7 +302,7 @@ ClusterFs::Packer::write(const PackPointer &pack)
     auto &entry = context_.catalog.clusters[pack->cluster];
     entry.end = pack->end;
     entry.written = context_.wallSeconds();
-    pack->window = cache_.insert(pack->cluster, pack->sequence, pack->buffer, pack->end);
+    pack->window = windows_.insert(pack->cluster, pack->sequence, pack->buffer, pack->end);
     pack->step = Pack::Step::write;
 
     Io io;
@@ -422,12 +422,12 @@ ClusterFs::Packer::runsOf(const Pack &pack)
 void
 ClusterFs::Packer::written(const PackPointer &pack, const Status status)
 {
-    cache_.written(*pack->window);
+    windows_.written(*pack->window);
     context_.health.writeDone(status, context_.log, true);
     if (status != Status::ok) {
         assert(inFlight_ > 0);
         --inFlight_;
-        cache_.drop(pack->window); // in nobody's way
+        windows_.drop(pack->window); // in nobody's way
         failed(pack);
         return;
     }
@@ -473,10 +473,10 @@ ClusterFs::Packer::settle(Pack &pack)
             return false;
         const auto &run = pack.runs[pack.next];
         spend(1, run.second - run.first);
-        if (!cache_.split(pack.window, run))
+        if (!windows_.split(pack.window, run))
             break; // it is void
     }
-    cache_.drop(pack.window);
+    windows_.drop(pack.window);
     assert(inFlight_ > 0);
     --inFlight_;
     return true;

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_PACKING_PACKER_H
 #define SQUID_SRC_FS_CLUSTER_PACKING_PACKER_H
 
-#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/packing/Allocator.h"
 
 #include <deque>
@@ -24,7 +24,7 @@ public:
     /// are wanted, the given one among them; or none
     using GroupOf = std::function<void(StageNo, std::vector<StageNo> &)>;
 
-    Packer(StoreContext &, Allocator &, ReadCache &);
+    Packer(StoreContext &, Allocator &, WindowStore &);
 
     /// an object was completed and may be packed
     /// \param persist seconds within which it must survive a power cut
@@ -87,7 +87,7 @@ private:
 
     StoreContext &context_;
     Allocator &allocator_;
-    ReadCache &cache_;
+    WindowStore &windows_;
     struct Arrival {
         StageNo stage;
         uint64_t id;

@@ -493,11 +493,12 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
         from = std::min(from, w.offset);
         to = std::max(to, w.offset + Catalog::ExtentBytes(w.payload));
     }
-    const auto arrived = [this, alive = context_.alive, l, from, to](const Status status) {
+    const ClusterRange range = {l->cluster, l->sequence, from, to - from};
+    const auto arrived = [this, alive = context_.alive, l, range](const Status status) {
         if (!*alive)
             return;
         if (status == Status::ok)
-            l->window = cache_.find(l->cluster, l->sequence, from, to - from);
+            l->window = cache_.windows.find(range);
         const auto &now = context_.catalog.clusters[l->cluster];
         const bool isThere = now.state == ClusterState::packed && now.sequence == l->sequence;
         // who reads an object of it that is damaged takes all of it out of memory
@@ -511,10 +512,10 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
         l->step = Leaving::Step::relocate;
         leaving_.push_back(l);
     };
-    if (cache_.find(l->cluster, l->sequence, from, to - from))
+    if (cache_.windows.find(range))
         context_.later.push_back([arrived] { arrived(Status::ok); });
     else
-        cache_.load(l->cluster, l->sequence, from, to - from, l->cluster, IoClass::background, arrived);
+        cache_.loader.load(range, l->cluster, IoClass::background, arrived);
 }
 
 /// Reads the next object that is to be relocated.
@@ -522,16 +523,16 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
 bool
 ClusterFs::Evictor::loadNext(const LeavingPointer &l)
 {
-    const auto offset = l->list[l->relocated].offset;
-    const auto bytes = Catalog::ExtentBytes(l->list[l->relocated].payload);
-    l->window = cache_.find(l->cluster, l->sequence, offset, bytes);
+    const auto &next = l->list[l->relocated];
+    const ClusterRange range = {l->cluster, l->sequence, next.offset, Catalog::ExtentBytes(next.payload)};
+    l->window = cache_.windows.find(range);
     if (l->window)
         return true;
-    cache_.load(l->cluster, l->sequence, offset, bytes, l->cluster, IoClass::background, [this, alive = context_.alive, l, offset, bytes](const Status status) {
+    cache_.loader.load(range, l->cluster, IoClass::background, [this, alive = context_.alive, l, range](const Status status) {
         if (!*alive)
             return;
         if (status == Status::ok)
-            l->window = cache_.find(l->cluster, l->sequence, offset, bytes);
+            l->window = cache_.windows.find(range);
         l->reads += status != Status::ok;
         l->isRead = true;
         leaving_.push_back(l);

@@ -116,7 +116,7 @@ ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingT
             continue;
         const auto payload = catalog.payloadBytes(slot);
         const auto extent = Catalog::ExtentBytes(payload);
-        const bool here = bool(cache_.find(r.cluster, c.sequence, r.offset(), extent));
+        const bool here = bool(cache_.windows.find({r.cluster, c.sequence, r.offset(), extent}));
         if (!here && !missingToo)
             continue;
         if (bytes + extent > context_.geometry.clusterBytes - context_.geometry.clusterBytes / 8)
@@ -185,7 +185,8 @@ ClusterFs::Regrouper::gather(const uint64_t group, const Sources &sources)
             continue;
         ++*pending;
         const auto alive = context_.alive;
-        cache_.load(item.first, source.sequence, source.from, source.to - source.from, item.first, IoClass::background,
+        const ClusterRange range = {item.first, source.sequence, source.from, source.to - source.from};
+        cache_.loader.load(range, item.first, IoClass::background,
         [this, alive, group, pending](Status) {
             if (*alive && !--*pending)
                 gathered(group);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cassert>
 
-ClusterFs::Relocator::Relocator(StoreContext &context, ReadCache &cache):
+ClusterFs::Relocator::Relocator(StoreContext &context, WindowStore &windows):
     context_(context),
-    cache_(cache)
+    windows_(windows)
 {
     context_.catalog.onSettled = [this](const ClusterNo c) { settled(c); };
 }
@@ -86,8 +86,9 @@ ClusterFs::Relocator::relocate(const ClusterNo c, const Sequence sequence, const
         return 0;
     uint64_t bytes = 0;
     for (const auto &w: list)
-        bytes += relocate(c, w, cache_.find(c, sequence, w.offset, Catalog::ExtentBytes(w.payload)).get(), asOld);
-    cache_.forgetUnused(c);
+        bytes += relocate(c, w, windows_.find({c, sequence, w.offset, Catalog::ExtentBytes(w.payload)}).get(), asOld);
+    if (context_.catalog.offsetsIn(c, offsets_)) // else the windows leave memory when their time has come
+        windows_.forgetUnused(c, sequence, offsets_);
     end(c);
     return bytes;
 }

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SPACE_RELOCATOR_H
 #define SQUID_SRC_FS_CLUSTER_SPACE_RELOCATOR_H
 
-#include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/context/StoreContext.h"
 
 namespace ClusterFs {
@@ -15,7 +15,7 @@ namespace ClusterFs {
 class Relocator
 {
 public:
-    Relocator(StoreContext &, ReadCache &);
+    Relocator(StoreContext &, WindowStore &);
 
     /// an object of a cluster, as it was when it was chosen
     struct Wanted {
@@ -77,7 +77,8 @@ private:
     void settled(ClusterNo);
 
     StoreContext &context_;
-    ReadCache &cache_;
+    WindowStore &windows_;
+    std::vector<uint32_t> offsets_; ///< used while a call lasts
     std::vector<Held> held_;
     std::vector<ClusterNo> settled_; ///< those of held_ that only wait for a flush
 };

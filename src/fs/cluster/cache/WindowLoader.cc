@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads that bring windows into memory. */
+
+#include "fs/cluster/cache/WindowLoader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ClusterFs {
+namespace {
+constexpr uint64_t nextShare = 4; ///< of the window store's limit, one part is for next parts of large objects
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::WindowLoader::WindowLoader(Device &device, Catalog &catalog, const Geometry &geometry, WindowStore &windows,
+                                      UseMeter &use, const ReadPolicy &policy):
+    device_(device),
+    catalog_(catalog),
+    geometry_(geometry),
+    windows_(windows),
+    use_(use),
+    policy_(policy)
+{
+}
+
+ClusterFs::WindowLoader::~WindowLoader()
+{
+    *alive_ = false;
+}
+
+/// \returns the read under way that brings the bytes, or nil
+ClusterFs::WindowLoader::Load *
+ClusterFs::WindowLoader::coming(const ClusterRange &r) const
+{
+    const auto found = underWay_.find(r.cluster);
+    if (found == underWay_.end())
+        return nullptr;
+    for (const auto &load: found->second) {
+        if (load->range.covers(r))
+            return load.get();
+    }
+    return nullptr;
+}
+
+bool
+ClusterFs::WindowLoader::has(const ClusterRange &r) const
+{
+    return windows_.peek(r) || coming(r);
+}
+
+bool
+ClusterFs::WindowLoader::join(const ClusterRange &r, Done &done)
+{
+    const auto load = coming(r);
+    if (load)
+        load->waiters.push_back(std::move(done));
+    return load;
+}
+
+void
+ClusterFs::WindowLoader::load(const ClusterRange &r, const ClusterNo pin, const IoClass ioClass, Done done)
+{
+    if (!join(r, done))
+        begin(enqueue(r, pin, ioClass, std::move(done)));
+}
+
+bool
+ClusterFs::WindowLoader::loadWithGroup(const ClusterRange &extent, const Catalog::Run &run, Done done)
+{
+    const auto bytes = run.to - run.from;
+    const auto mates = run.objects - 1;
+    // an object that was deleted may lie beyond its run; and a window must not
+    // push everything else out of memory
+    const bool inside = extent.start >= run.from && uint64_t(extent.start) + extent.size <= run.to;
+    const bool fits = inside && run.objects > 1 && bytes > extent.size && bytes < maxAhead();
+    const auto more = bytes - extent.size;
+    if (!fits || !(policy_.readsGroup(device_.readCost(), use_.ofMates(), mates, more) || use_.isTimeForGroup())) {
+        begin(enqueue(extent, extent.cluster, IoClass::urgent, std::move(done)));
+        return false;
+    }
+    const auto load = enqueue({extent.cluster, extent.sequence, run.from, bytes}, extent.cluster, IoClass::urgent, std::move(done));
+    load->extra.mates = mates;
+    use_.groupRead(mates, more);
+    begin(load);
+    return true;
+}
+
+bool
+ClusterFs::WindowLoader::loadAhead(const ClusterRange &r, const uint32_t objects, const uint64_t client)
+{
+    if (r.size > maxAhead() || !deferred_.empty())
+        return false;
+    if (!policy_.readsAhead(use_.ofAhead(client)) && !use_.isTimeForAhead(client))
+        return false;
+    const auto load = enqueue(r, r.cluster, IoClass::urgent, [](Status) {});
+    load->extra.ahead = objects;
+    load->extra.client = client;
+    use_.aheadRead(objects);
+    begin(load);
+    return true;
+}
+
+bool
+ClusterFs::WindowLoader::loadNext(const ClusterRange &r, const ClusterNo pin)
+{
+    if (!deferred_.empty() || device_.queued() >= maxQueued || windows_.unaskedBytes() + r.size > windows_.limit() / nextShare)
+        return false;
+    if (has(r) || !windows_.makeRoomFromIdle(r.size))
+        return false;
+    const auto load = enqueue(r, pin, IoClass::urgent, [](Status) {});
+    load->extra.unasked = true;
+    begin(load);
+    return true;
+}
+
+ClusterFs::WindowLoader::LoadPointer
+ClusterFs::WindowLoader::enqueue(const ClusterRange &r, const ClusterNo pin, const IoClass ioClass, Done done)
+{
+    const auto load = std::make_shared<Load>();
+    load->range = r;
+    load->range.start = static_cast<uint32_t>(roundDown(r.start, device_.alignment()));
+    load->range.size = static_cast<uint32_t>(roundUp(uint64_t(r.start) + r.size, device_.alignment()) - load->range.start);
+    load->pin = pin;
+    load->ioClass = ioClass;
+    load->waiters.push_back(std::move(done));
+    underWay_[r.cluster].push_back(load);
+    catalog_.pin(pin);
+    return load;
+}
+
+bool
+ClusterFs::WindowLoader::mayStart(const Load &load)
+{
+    return device_.queued() < maxQueued && windows_.makeRoom(load.range.size);
+}
+
+void
+ClusterFs::WindowLoader::begin(const LoadPointer &load)
+{
+    if (deferred_.empty() && mayStart(*load))
+        start(load);
+    else
+        deferred_.push_back(load);
+}
+
+void
+ClusterFs::WindowLoader::start(const LoadPointer &load)
+{
+    const auto &range = load->range;
+    const auto window = windows_.expect(range, load->extra);
+    Io io;
+    io.op = IoOp::read;
+    io.ioClass = load->ioClass;
+    io.offset = geometry_.clusterOffset(range.cluster) + range.start;
+    io.size = range.size;
+    io.buffer = window->buffer->data();
+    const auto alive = alive_;
+    io.done = [this, alive, load, window](const Status status) {
+        if (*alive)
+            loaded(load, window, status);
+    };
+    device_.submit(std::move(io));
+}
+
+void
+ClusterFs::WindowLoader::loaded(const LoadPointer &load, const WindowPointer &window, const Status status)
+{
+    auto &others = underWay_[load->range.cluster];
+    others.erase(std::remove(others.begin(), others.end(), load), others.end());
+    if (others.empty())
+        underWay_.erase(load->range.cluster);
+
+    windows_.arrived(window, status == Status::ok);
+    // the window is in use until all waiters have copied what they came for
+    const auto waiters = std::move(load->waiters);
+    for (const auto &done: waiters)
+        done(status);
+    if (window->forgotten)
+        windows_.drop(window);
+    catalog_.unpin(load->pin);
+    startDeferred();
+}
+
+void
+ClusterFs::WindowLoader::poll()
+{
+    (void)windows_.makeRoom(0); // buffers take whole pages, and written bytes did not wait for room
+    startDeferred();
+}
+
+void
+ClusterFs::WindowLoader::startDeferred()
+{
+    while (!deferred_.empty()) {
+        const auto load = deferred_.front();
+        if (!mayStart(*load))
+            return;
+        deferred_.pop_front();
+        start(load);
+    }
+}

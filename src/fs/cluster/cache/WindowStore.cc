@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The windows in memory. */
+
+#include "fs/cluster/cache/WindowStore.h"
+
+#include "fs/cluster/device/Device.h"
+#include "fs/cluster/layout/Cluster.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace ClusterFs {
+namespace {
+constexpr uint64_t recentShare = 4; ///< of the limit, one part came in since a window that counts as recent was used
+constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more
+constexpr unsigned maxEvictions = 1024; ///< windows that leave memory for one request; more go in the next turn
+constexpr unsigned maxBits = 32; ///< of the size of a window
+
+/// whether keeping so many bytes of a window is worth it
+constexpr bool isClearlyLess(const uint64_t bytes, const uint64_t all) { return bytes * 4 <= all * 3; }
+} // namespace
+} // namespace ClusterFs
+
+unsigned
+ClusterFs::WindowStore::Places::BitsOf(const uint32_t size)
+{
+    unsigned bits = 0;
+    while (bits < maxBits && size >> bits)
+        ++bits;
+    return bits;
+}
+
+void
+ClusterFs::WindowStore::Places::add(const Windows::iterator w)
+{
+    const auto &range = w->second->range;
+    const auto bits = BitsOf(range.size);
+    sizes |= uint64_t(1) << bits;
+    all.emplace(PlaceOf(bits, range.start), w);
+}
+
+void
+ClusterFs::WindowStore::Places::remove(const Windows::iterator w)
+{
+    const auto &range = w->second->range;
+    auto at = all.lower_bound(PlaceOf(BitsOf(range.size), range.start));
+    while (at != all.end() && at->second != w)
+        ++at;
+    assert(at != all.end());
+    all.erase(at);
+}
+
+ClusterFs::WindowStore::WindowStore(const CostMeter &cost, UseMeter &use, const uint64_t limit):
+    cost_(cost),
+    use_(use),
+    limit_(limit)
+{
+}
+
+/* finding */
+
+/// \returns where the window that covers the bytes is noted, or nil
+ClusterFs::WindowStore::Windows::iterator *
+ClusterFs::WindowStore::covering(const ClusterRange &r)
+{
+    const auto found = byCluster_.find(r.cluster);
+    if (found == byCluster_.end())
+        return nullptr;
+    auto &places = found->second;
+    for (unsigned bits = 0; bits <= maxBits; ++bits) {
+        if (!(places.sizes >> bits & 1))
+            continue;
+        const auto least = Places::PlaceOf(bits, r.start - std::min(r.start, uint32_t((uint64_t(1) << bits) - 1)));
+        auto at = places.all.upper_bound(Places::PlaceOf(bits, r.start));
+        while (at != places.all.begin() && (--at)->first >= least) {
+            const auto &w = *at->second->second;
+            if (!w.loading && w.covers(r))
+                return &at->second;
+        }
+    }
+    return nullptr;
+}
+
+ClusterFs::WindowPointer
+ClusterFs::WindowStore::find(const ClusterRange &r)
+{
+    const auto at = covering(r);
+    if (!at) {
+        ++misses_;
+        return nullptr;
+    }
+    ++hits_;
+    noteAsked(*(*at)->second);
+    *at = give(*at, worth(*(*at)->second), clock_);
+    return (*at)->second;
+}
+
+ClusterFs::WindowPointer
+ClusterFs::WindowStore::peek(const ClusterRange &r) const
+{
+    const auto at = const_cast<WindowStore *>(this)->covering(r); // which changes nothing either
+    return at ? (*at)->second : nullptr;
+}
+
+void
+ClusterFs::WindowStore::putFirst(const ClusterRange &r)
+{
+    if (const auto at = covering(r))
+        *at = give(*at, 0, 0);
+}
+
+void
+ClusterFs::WindowStore::noteAsked(Window &window)
+{
+    if (std::exchange(window.extra.unasked, false))
+        unaskedBytes_ -= window.buffer->size();
+}
+
+/* coming */
+
+ClusterFs::WindowPointer
+ClusterFs::WindowStore::add(const ClusterRange &range, BufferPointer buffer)
+{
+    const auto window = std::make_shared<Window>();
+    window->range = range;
+    window->buffer = std::move(buffer);
+    bytes_ += window->buffer->size();
+    clock_ += window->buffer->size();
+    window->used = clock_;
+    byCluster_[range.cluster].add(windows_.emplace(worth(*window), window));
+    return window;
+}
+
+ClusterFs::WindowPointer
+ClusterFs::WindowStore::expect(const ClusterRange &range, const Window::Extra &extra)
+{
+    const auto window = add(range, std::make_shared<Buffer>(range.size));
+    window->loading = true;
+    window->extra = extra;
+    unaskedBytes_ += extra.unasked ? window->buffer->size() : 0;
+    return window;
+}
+
+void
+ClusterFs::WindowStore::arrived(const WindowPointer &window, const bool well)
+{
+    window->loading = false;
+    if (well)
+        return;
+    window->extra.mates = window->extra.ahead = 0; // nobody could have used them
+    drop(window);
+}
+
+ClusterFs::WindowPointer
+ClusterFs::WindowStore::insert(const ClusterNo cluster, const Sequence sequence, BufferPointer buffer, const uint32_t size)
+{
+    const auto window = add({cluster, sequence, 0, size}, std::move(buffer));
+    window->trusted = true;
+    window->writing = true;
+    writingBytes_ += window->buffer->size();
+    return window;
+}
+
+void
+ClusterFs::WindowStore::written(Window &window)
+{
+    if (std::exchange(window.writing, false))
+        writingBytes_ -= window.buffer->size();
+}
+
+bool
+ClusterFs::WindowStore::split(const WindowPointer &whole, const std::pair<uint32_t, uint32_t> &run)
+{
+    if (!placeOf(whole))
+        return false;
+    const auto size = run.second - run.first;
+    const auto moved = std::min<uint64_t>(size, whole->buffer->size() - whole->splitOff);
+    whole->splitOff += moved;
+    bytes_ -= moved;
+    const auto buffer = std::make_shared<Buffer>(size);
+    memcpy(buffer->data(), whole->at(run.first), size);
+    const auto part = add({whole->range.cluster, whole->range.sequence, run.first, size}, buffer);
+    part->trusted = true;
+    return true;
+}
+
+/* worth */
+
+/// what a byte of that many costs to read again, in the cost of transferring one
+double
+ClusterFs::WindowStore::costOf(const uint64_t bytes) const
+{
+    return cost_.requestMicros() / cost_.byteMicros() / static_cast<double>(std::max(bytes, leastBytes));
+}
+
+/// what a window is worth when it is used now
+double
+ClusterFs::WindowStore::worth(const Window &w) const
+{
+    return age_ + 1 + costOf(w.buffer->size());
+}
+
+/// puts a window in its place among the others
+ClusterFs::WindowStore::Windows::iterator
+ClusterFs::WindowStore::give(const Windows::iterator at, const double worth, const uint64_t used)
+{
+    auto node = windows_.extract(at);
+    node.key() = worth;
+    node.mapped()->used = used;
+    return windows_.insert(std::move(node));
+}
+
+bool
+ClusterFs::WindowStore::recent(const Window &w) const
+{
+    return clock_ - w.used < limit_ / recentShare;
+}
+
+/* leaving */
+
+void
+ClusterFs::WindowStore::evict(const uint64_t wanted, const bool recentToo)
+{
+    unsigned left = maxEvictions;
+    for (auto at = windows_.begin(); counted() + wanted > limit_ && at != windows_.end() && left;) {
+        const auto victim = at++;
+        if (victim->second.use_count() > 1 || (!recentToo && recent(*victim->second)))
+            continue;
+        --left;
+        age_ = std::max(age_, victim->first);
+        reduce(victim);
+    }
+}
+
+bool
+ClusterFs::WindowStore::makeRoom(const uint64_t wanted)
+{
+    evict(wanted, false);
+    evict(wanted, true);
+    // a single window must always find room, however small the limit
+    return counted() + wanted <= limit_ || counted() == 0;
+}
+
+bool
+ClusterFs::WindowStore::makeRoomFromIdle(const uint64_t wanted)
+{
+    evict(wanted, false);
+    return counted() + wanted <= limit_;
+}
+
+/// leaves what was used of a window in its place, as old as it was, or nothing
+void
+ClusterFs::WindowStore::reduce(const Windows::iterator victim)
+{
+    const auto whole = victim->second;
+    const auto since = victim->first - costOf(whole->buffer->size());
+    const bool unwanted = victim->first <= 0; // somebody has said so
+    remove(victim);
+    uint32_t bytes = 0;
+    for (const auto &p: whole->pieces)
+        bytes += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
+    const auto size = roundUp(bytes, Device::bufferAlignment());
+    if (!bytes || whole->reduced || unwanted || !isClearlyLess(size, whole->buffer->size()))
+        return;
+    const auto part = std::make_shared<Window>(*whole);
+    part->reduced = true;
+    part->extra = Window::Extra(); // it has been counted
+    part->buffer = std::make_shared<Buffer>(size);
+    uint32_t at = 0;
+    for (auto &p: part->pieces) {
+        p.at = at;
+        memcpy(part->buffer->data() + at, whole->at(p.start), p.size);
+        at += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
+    }
+    bytes_ += size;
+    byCluster_[part->range.cluster].add(windows_.emplace(since + costOf(size), part));
+}
+
+void
+ClusterFs::WindowStore::remove(const Windows::iterator victim)
+{
+    auto &window = *victim->second;
+    const auto found = byCluster_.find(window.range.cluster);
+    assert(found != byCluster_.end());
+    found->second.remove(victim);
+    if (found->second.all.empty())
+        byCluster_.erase(found);
+    bytes_ -= window.buffer->size() - window.splitOff;
+    written(window);
+    noteAsked(window);
+    noteLeaving(window);
+    windows_.erase(victim);
+}
+
+/// learns from what became of what was read along or ahead
+void
+ClusterFs::WindowStore::noteLeaving(const Window &window)
+{
+    const auto &extra = window.extra;
+    if (extra.ahead && !window.loading)
+        use_.aheadLeaves(extra.client, extra.ahead, static_cast<unsigned>(window.pieces.size()));
+    if (extra.mates && !window.checked.empty()) // else it never arrived
+        use_.groupLeaves(extra.mates, static_cast<unsigned>(window.checked.size()) - 1);
+}
+
+/// \returns where a window is noted, or nil when it has left memory before
+ClusterFs::WindowStore::Windows::iterator *
+ClusterFs::WindowStore::placeOf(const WindowPointer &window)
+{
+    const auto found = byCluster_.find(window->range.cluster);
+    if (found == byCluster_.end())
+        return nullptr;
+    const auto same = found->second.all.equal_range(Places::PlaceOf(Places::BitsOf(window->range.size), window->range.start));
+    const auto at = std::find_if(same.first, same.second, [&](const auto &i) { return i.second->second == window; });
+    return at == same.second ? nullptr : &at->second;
+}
+
+void
+ClusterFs::WindowStore::drop(const WindowPointer &window)
+{
+    if (const auto at = placeOf(window))
+        remove(*at);
+}
+
+/// removes the windows of a cluster that are void and that nobody holds
+template <class IsVoid>
+void
+ClusterFs::WindowStore::removeIf(const ClusterNo cluster, IsVoid &&isVoid)
+{
+    const auto found = byCluster_.find(cluster);
+    if (found == byCluster_.end())
+        return;
+    std::vector<Windows::iterator> list; // remove() changes the original
+    for (const auto &place: found->second.all)
+        list.push_back(place.second);
+    for (const auto at: list) {
+        if (isVoid(*at->second) && at->second.use_count() == 1)
+            remove(at);
+    }
+}
+
+void
+ClusterFs::WindowStore::forget(const ClusterNo cluster)
+{
+    removeIf(cluster, [](Window &window) {
+        window.forgotten = !window.loading; // goes when those have copied who wait for it
+        return true;
+    });
+}
+
+void
+ClusterFs::WindowStore::forgetUnused(const ClusterNo cluster, const Sequence sequence, const std::vector<uint32_t> &offsets)
+{
+    removeIf(cluster, [&](const Window &w) {
+        const auto first = std::lower_bound(offsets.begin(), offsets.end(), w.range.start);
+        return w.range.sequence != sequence || first == offsets.end() || *first - w.range.start >= w.range.size;
+    });
+}
