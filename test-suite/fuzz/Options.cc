@@ -2,12 +2,13 @@
 /* Options of a cache_dir line: name=value, one a line. */
 
 #include "test-suite/fuzz/Target.h"
-#include "test-suite/unit/api/ConfigSupport.h"
 
+#include "fs/cluster/api/Options.h"
+
+#include <algorithm>
 #include <cstdint>
 
 using namespace ClusterFs;
-using namespace ClusterFs::Testing;
 
 namespace Fuzz {
 namespace {
@@ -16,8 +17,8 @@ std::vector<std::string>
 valuesOf(const Config &config)
 {
     std::vector<std::string> values;
-    for (const auto &name: Config::Names())
-        values.push_back(config.get(name));
+    for (const auto &option: options())
+        values.push_back(option.valueIn(config));
     return values;
 }
 
@@ -25,17 +26,13 @@ valuesOf(const Config &config)
 bool
 allowed(const std::string &name, const std::string &value)
 {
-    for (const auto &n: numbers) {
-        if (name == n.name) {
-            const auto number = strtoull(value.c_str(), nullptr, 10);
-            return std::to_string(number) == value && number >= n.least && number <= n.most;
-        }
-    }
-    for (const auto &c: choices) {
-        if (name == c.name)
-            return std::find(c.values.begin(), c.values.end(), value) != c.values.end();
-    }
-    return false;
+    const auto option = findOption(name);
+    if (!option)
+        return false;
+    if (!option->choices.empty())
+        return std::find(option->choices.begin(), option->choices.end(), value) != option->choices.end();
+    const auto number = strtoull(value.c_str(), nullptr, 10);
+    return std::to_string(number) == value && number >= option->least && number <= option->most;
 }
 
 void
@@ -83,11 +80,10 @@ run(Input in)
     }
     checkValid(config);
     Config same;
-    for (const auto &name: Config::Names()) {
+    for (const auto &option: options()) {
         std::string error;
-        const auto value = config.get(name);
-        if (name != "object-size" || value != "0") // that stands for the caller's choice, and can't be given
-            require(same.set(name, value, error), "what is shown is accepted");
+        if (option.read(config) >= option.least) // else it stands for the caller's choice, and can't be given
+            require(option.take(same, option.valueIn(config), error), "what is shown is accepted");
     }
     require(valuesOf(same) == valuesOf(config), "what is shown gives the same again");
 }
@@ -97,10 +93,11 @@ seeds()
 {
     std::string all;
     std::string most;
-    for (const auto &name: Config::Names())
-        all += name + "=" + Config().get(name) + "\n";
-    for (const auto &n: numbers)
-        most += std::string(n.name) + "=" + std::to_string(n.most) + "\n";
+    for (const auto &option: options()) {
+        all += std::string(option.name) + "=" + option.valueIn(Config()) + "\n";
+        if (option.choices.empty())
+            most += std::string(option.name) + "=" + std::to_string(option.most) + "\n";
+    }
     return {all, most, "cluster-size=16\nstaging=2\nread-cache=2\nlist=on\nlayout=overwrite\nreplacement=fifo\n",
             "depth=0000000001", "depth=4294967297", "object-size=-1", "list", "=", "nothing=1"};
 }

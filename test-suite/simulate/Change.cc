@@ -3,6 +3,7 @@
 
 #include "test-suite/simulate/World.h"
 
+#include "fs/cluster/api/Options.h"
 #include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Geometry.h"
 #include "fs/cluster/layout/Superblock.h"
@@ -75,10 +76,9 @@ Simulate::World::reconfigure()
     const auto before = config_;
     chooseOptions();
     engine_->reconfigure(config_);
-    std::string error;
-    for (const auto &name: Config::Names()) {
-        if (!Config::Live(name) && !config_.set(name, before.get(name), error))
-            broken(error);
+    for (const auto &option: options()) {
+        if (option.effect != Option::Effect::live)
+            option.write(config_, option.read(before));
     }
     promise();
     ++tally_.reconfigured;

@@ -42,7 +42,7 @@ NOT_RUN = {
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
-    "writes into the sources": ("tools/build/source-lists write",),
+    "writes into the sources": ("tools/build/source-lists write", "make docs"),
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
         r"pytest test-suite/squid( -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",

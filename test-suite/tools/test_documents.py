@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Documents and programs say the same: options, their values, what is live, and usages."""
+"""Documents and programs say the same: usages, memory, examples. tools/build/documents.py compares all that tables have."""
 
 import re
 
@@ -11,55 +11,6 @@ OPERATIONS = "docs/operations.md"
 
 def text(name):
     return (TOP / name).read_text(encoding="utf-8")
-
-
-def code_options():
-    """{option: live} as the parser has them."""
-    source = text("src/fs/cluster/api/Config.cc")
-    found = {name: live == "true" for name, live in re.findall(r'\{"([a-z-]+)", &Config::\w+,.*?, (true|false)\}', source)}
-    assert len(found) > 10, found
-    return found
-
-
-def code_choices(name):
-    """The values that an option with names for values has."""
-    return re.findall(r'"([a-z-]+)"', re.search(rf"{name}Names\[\] = \{{(.*?)\}}", text("src/fs/cluster/api/Config.cc"))[1])
-
-
-def documented():
-    """{option: (values, live)} of the table of operations.md, without the options of all cache_dirs."""
-    rows = re.findall(r"^\| ([a-z-]+)=([^|]*) \| [^|]+ \| (yes|no)[^|]*\|", text(OPERATIONS), re.M)
-    return {name: (values, live == "yes") for name, values, live in rows}
-
-
-def conf_text(series):
-    """{option: (values, live)} of squid.conf's own documentation."""
-    patch = text(f"squid-patches/{series}/0003-clusterfs-documented.patch")
-    lines = [line[1:].strip() for line in patch.splitlines() if line.startswith("+")]
-    found, live = {}, None
-    for line in lines:
-        if line.startswith("Options that"):
-            live = "reconfiguration" in line
-        if live is None:
-            continue
-        for name, values in re.findall(r"([a-z-]+)=([A-Za-z|-]+)(?=[:,])", line):
-            found[name] = (values, live)
-    return found
-
-
-def test_options_are_the_same_everywhere():
-    """The parser's table, operations.md, and what squid.conf says in both series of Squid."""
-    live = code_options()
-    pages = {OPERATIONS: documented(), "series 6": conf_text(6), "series 7": conf_text(7)}
-    by_name = {"replacement", "layout", "list"}
-    for page, options in pages.items():
-        assert set(options) == set(live) | by_name, f"{page}: {sorted(set(options) ^ (set(live) | by_name))}"
-        for name, is_live in live.items():
-            assert options[name][1] == is_live, f"{page}: whether {name} is live"
-        for name, listed in (("replacement", "Replacement"), ("layout", "Layout")):
-            values = re.split(r"[|, ]+", options[name][0])
-            assert values == code_choices(listed), f"{page}: {name} has {values}"
-    assert conf_text(6) == conf_text(7)
 
 
 def test_manual_pages_have_the_usages(test):

@@ -5,6 +5,7 @@
 #include "Image.h"
 
 #include "fs/cluster/api/Engine.h"
+#include "fs/cluster/api/Options.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/device/Preallocation.h"
 #include "fs/cluster/recovery/Format.h"
@@ -18,6 +19,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <sstream>
 
 namespace ClusterFs::Cli {
 namespace {
@@ -32,23 +35,43 @@ struct FormatOrder {
     FileId id; ///< what the path led to when it was examined
 };
 
+/// what the table says of an option, in lines that suit the help
+std::string
+helpOf(const Option &option)
+{
+    constexpr size_t width = 52;
+    std::istringstream words(option.brief + std::string("; from ") + std::to_string(option.least) + " to " + std::to_string(option.most) +
+                             " (default: " + option.defaultValue() + ")");
+    std::string text;
+    size_t used = 0;
+    for (std::string word; words >> word; used += 1 + word.size()) {
+        const bool fits = used + word.size() < width;
+        text += (text.empty() ? "" : fits ? " " : "\n") + word;
+        used = fits ? used : 0;
+    }
+    return text;
+}
+
 /// \returns false when help was asked for
 bool
 understand(const Words &words, FormatOrder &order)
 {
-    std::string size, clusterSize, objectSize, owner, error;
+    std::string size, owner, error;
     Line line("format");
     line.text("size", size, "MB", "make a file of that size, if there is none; of what\nexists, use only so much");
-    line.text("cluster-size", clusterSize, "KB", "unit of disk space and of writes: a power of two\nfrom 16 to 16384 (default: 1024)");
-    line.text("object-size", objectSize, "KB", "mean size to expect of objects; plans the index\n(default: 13)");
+    std::map<const Option *, std::string> values;
+    for (const auto &option: options()) {
+        if (option.effect == Option::Effect::format)
+            line.text(option.name, values[&option], option.unit, helpOf(option));
+    }
     line.text("owner", owner, "USER", "give the device or file to this user (Squid's), as root");
     line.flag("force", order.force, "overwrite whatever is there, unless it is in use");
     if (!line.read(words))
         return false;
     order.path = line.path();
-    for (const auto &[name, value]: {std::pair("cluster-size", clusterSize), std::pair("object-size", objectSize)}) {
-        if (!value.empty() && !order.config.set(name, value, error))
-            throw BadRequest("--" + error + " (KB)");
+    for (const auto &[option, value]: values) {
+        if (!value.empty() && !option->take(order.config, value, error))
+            throw BadRequest("--" + error + " (" + option->unit + ")");
     }
     if (!order.config.validate(error))
         throw BadRequest(error);

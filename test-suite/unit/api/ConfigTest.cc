@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options: names, bounds, errors. */
 
-#include "test-suite/unit/api/ConfigSupport.h"
+#include "fs/cluster/api/Options.h"
+#include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/layout/Geometry.h"
 
 #include <gtest/gtest.h>
 
@@ -10,59 +12,102 @@
 #include <vector>
 
 using namespace ClusterFs;
-using namespace ClusterFs::Testing;
 
-TEST(Config, knowsItsOptions) {
-    std::set<std::string> expected;
-    for (const auto &n: numbers)
-        expected.insert(n.name);
-    for (const auto &c: choices)
-        expected.insert(c.name);
-    const auto &names = Config::Names();
-    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), expected);
-    EXPECT_EQ(names.size(), expected.size());
+namespace {
+
+/// the rows of numbers, or of the others
+std::vector<Option>
+optionsWith(const bool choices)
+{
+    std::vector<Option> some;
+    for (const auto &option: options()) {
+        if (option.choices.empty() != choices)
+            some.push_back(option);
+    }
+    return some;
+}
+
+std::vector<Option> numbers() { return optionsWith(false); }
+std::vector<Option> choices() { return optionsWith(true); }
+
+} // namespace
+
+TEST(Config, eachOptionIsDescribed) {
+    std::set<std::string> names;
+    for (const auto &o: options()) {
+        EXPECT_TRUE(names.insert(o.name).second) << o.name;
+        EXPECT_EQ(findOption(o.name), &o);
+        EXPECT_EQ(*o.unit == 0, !o.choices.empty()) << o.name << " has a unit or choices";
+        EXPECT_TRUE(!o.choices.empty() || o.least < o.most) << o.name;
+        const std::string brief = o.brief, more = o.more;
+        ASSERT_FALSE(brief.empty()) << o.name;
+        EXPECT_NE(brief.back(), '.') << o.name << ": brief is a phrase";
+        EXPECT_TRUE(more.empty() || more.back() == '.') << o.name << ": more has sentences";
+        EXPECT_EQ((brief + more).find('|'), std::string::npos) << o.name << ": the texts stand in tables";
+    }
+}
+
+TEST(Config, boundsAreThoseOfTheParts) {
+    const auto planned = [](const uint64_t clusterKb, const uint64_t objectKb) {
+        Geometry g;
+        std::string error;
+        return g.plan(uint64_t(1) << 40, static_cast<uint32_t>(clusterKb * 1024), static_cast<uint32_t>(objectKb * 1024), error);
+    };
+    const auto &cluster = *findOption("cluster-size");
+    const auto &object = *findOption("object-size");
+    EXPECT_TRUE(planned(cluster.least, object.least));
+    EXPECT_TRUE(planned(cluster.most, object.most));
+    EXPECT_FALSE(planned(cluster.least / 2, object.least));
+    EXPECT_FALSE(planned(cluster.most * 2, object.least));
+    EXPECT_FALSE(planned(cluster.least, object.least - 1));
+    EXPECT_FALSE(planned(cluster.least, object.most + 1));
+    EXPECT_EQ(findOption("depth")->most, AioDevice::maxDepth);
+    EXPECT_EQ(findOption("staging")->least, Config().leastMb());
+    EXPECT_EQ(findOption("read-cache")->least, Config().leastMb());
 }
 
 TEST(Config, takesNumbersWithinBounds) {
-    for (const auto &n: numbers) {
+    for (const auto &n: numbers()) {
         Config c;
         std::string error;
-        for (const auto value: {n.least, n.most, (n.least + n.most) / 2}) {
+        for (const auto value: {n.least, n.most, n.least + (n.most - n.least) / 2}) {
             EXPECT_TRUE(c.set(n.name, std::to_string(value), error)) << error;
             EXPECT_EQ(c.get(n.name), std::to_string(value));
         }
         const auto kept = c.get(n.name);
-        std::vector<std::string> bad = {std::to_string(n.most + 1), "", " 5", "5 ", "+5", "-1", "5k", "0x10", "5.0", "five",
+        std::vector<std::string> bad = {std::to_string(uint64_t(n.most) + 1), "", " 5", "5 ", "+5", "-1", "5k", "0x10", "5.0", "five",
                                         "99999999999", "18446744073709551617", "4294967301"};
         if (n.least)
             bad.push_back(std::to_string(n.least - 1));
         for (const auto &value: bad) {
             error.clear();
             EXPECT_FALSE(c.set(n.name, value, error)) << n.name << "=" << value;
-            EXPECT_NE(error.find(std::string(n.name) + "=" + value), std::string::npos) << error;
-            EXPECT_NE(error.find(std::to_string(n.least)), std::string::npos) << error;
-            EXPECT_NE(error.find(std::to_string(n.most)), std::string::npos) << error;
+            EXPECT_EQ(error, std::string(n.name) + "=" + value + " is not a whole number from " +
+                      std::to_string(n.least) + " to " + std::to_string(n.most));
             EXPECT_EQ(c.get(n.name), kept) << "a refused value changes nothing";
         }
     }
 }
 
 TEST(Config, takesNames) {
-    for (const auto &choice: choices) {
+    for (const auto &choice: choices()) {
         Config c;
         std::string error;
-        for (const auto *value: choice.values) {
+        for (const auto *value: choice.choices) {
             EXPECT_TRUE(c.set(choice.name, value, error)) << error;
             EXPECT_EQ(c.get(choice.name), value);
         }
         for (const auto *value: {"", "LRU", "yes", "1", "closest "}) {
             error.clear();
             EXPECT_FALSE(c.set(choice.name, value, error)) << value;
-            for (const auto *good: choice.values)
+            for (const auto *good: choice.choices)
                 EXPECT_NE(error.find(good), std::string::npos) << error;
-            EXPECT_EQ(c.get(choice.name), choice.values.back());
+            EXPECT_EQ(c.get(choice.name), choice.choices.back());
         }
     }
+    EXPECT_EQ(Config().get("replacement"), "lru");
+    EXPECT_EQ(Config().get("layout"), "closest-write");
+    EXPECT_EQ(Config().get("list"), "off");
 }
 
 TEST(Config, refusesUnknownOptions) {
@@ -72,29 +117,22 @@ TEST(Config, refusesUnknownOptions) {
         EXPECT_FALSE(c.set(name, "1", error));
         EXPECT_NE(error.find(std::string("'") + name + "'"), std::string::npos) << error;
         EXPECT_EQ(c.get(name), "");
-        EXPECT_FALSE(Config::Live(name));
+        EXPECT_FALSE(findOption(name));
     }
-}
-
-TEST(Config, knowsWhatMayChange) {
-    for (const auto &n: numbers)
-        EXPECT_EQ(Config::Live(n.name), n.live) << n.name;
-    for (const auto &c: choices)
-        EXPECT_EQ(Config::Live(c.name), c.live) << c.name;
 }
 
 TEST(Config, goesThroughTextUnchanged) {
     Config a;
     std::string error;
-    for (const auto &n: numbers)
+    for (const auto &n: numbers())
         ASSERT_TRUE(a.set(n.name, std::to_string(n.most), error)) << error;
-    for (const auto &c: choices)
-        ASSERT_TRUE(a.set(c.name, c.values.back(), error));
+    for (const auto &c: choices())
+        ASSERT_TRUE(a.set(c.name, c.choices.back(), error));
     Config b;
-    for (const auto &name: Config::Names()) {
-        EXPECT_NE(a.get(name), b.get(name)) << name << ": should differ from the default for this test";
-        ASSERT_TRUE(b.set(name, a.get(name), error)) << error;
-        EXPECT_EQ(a.get(name), b.get(name));
+    for (const auto &o: options()) {
+        EXPECT_NE(o.read(a), o.read(b)) << o.name << ": should differ from the default for this test";
+        ASSERT_TRUE(o.take(b, o.valueIn(a), error)) << error;
+        EXPECT_EQ(o.read(a), o.read(b));
     }
 }
 
@@ -103,11 +141,10 @@ TEST(Config, defaultsAreValid) {
     std::string error;
     EXPECT_TRUE(c.validate(error)) << error;
     EXPECT_EQ(c.clusterBytes(), 1024U * 1024);
-    for (const auto &name: Config::Names()) {
+    for (const auto &o: options()) {
         Config d;
-        if (name != "object-size") { // 0 stands for the caller's choice
-            EXPECT_TRUE(d.set(name, c.get(name), error)) << error;
-        }
+        EXPECT_TRUE(o.take(d, o.defaultValue(), error)) << error;
+        EXPECT_TRUE(*o.defaultFrom || o.read(d) == o.read(c)) << o.name;
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "EngineStore.h"
 
+#include "fs/cluster/api/Options.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/recovery/Format.h"
@@ -378,8 +379,8 @@ EngineStore::describe() const
 {
     Json json;
     Json settings;
-    for (const auto &name: Config::Names())
-        settings[name] = config_.get(name);
+    for (const auto &option: options())
+        settings[option.name] = option.valueIn(config_);
     json["engine"] = settings;
     json["deviceBytes"] = device_->size();
     json["directIo"] = device_->direct();

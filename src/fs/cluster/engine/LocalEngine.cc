@@ -3,6 +3,7 @@
 
 #include "fs/cluster/engine/LocalEngine.h"
 
+#include "fs/cluster/api/Options.h"
 #include "fs/cluster/engine/Report.h"
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/objects/HeadReplacer.h"
@@ -531,10 +532,9 @@ ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsig
 void
 ClusterFs::LocalEngine::reconfigure(const Config &newer)
 {
-    for (const auto &name: Config::Names()) {
-        std::string error;
-        if (Config::Live(name))
-            context_.config.set(name, newer.get(name), error);
+    for (const auto &option: options()) {
+        if (option.effect == Option::Effect::live)
+            option.write(context_.config, option.read(newer));
     }
     // a shorter window holds at once
     nextFlush_ = std::min(nextFlush_, nextFlush());

@@ -12,7 +12,6 @@
 namespace ClusterFs {
 namespace {
 constexpr unsigned formatMilliseconds = 60000;
-constexpr uint32_t usualObjectKb = 13;
 } // namespace
 } // namespace ClusterFs
 
@@ -33,7 +32,7 @@ ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t see
     superblock.uuid[6] = (superblock.uuid[6] & 0x0f) | 0x40; // RFC 4122: random
     superblock.uuid[8] = (superblock.uuid[8] & 0x3f) | 0x80;
     superblock.clean = true;
-    const auto objectKb = config.objectKb ? config.objectKb : usualObjectKb;
+    const auto objectKb = config.objectKb ? config.objectKb : Config::usualObjectKb;
     if (!superblock.geometry.plan(bytes ? bytes : device.size(), config.clusterBytes(), objectKb * 1024, error))
         return Status::unsupported;
     superblock.startLog();

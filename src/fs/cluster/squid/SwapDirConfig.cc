@@ -8,6 +8,7 @@
 #include "debug/Stream.h"
 #include "event.h"
 #include "fatal.h"
+#include "fs/cluster/api/Options.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -115,15 +116,13 @@ ClusterFs::SwapDir::parseOption(char const * const rawName, char const * const v
     if (checkBaseOption(name, value))
         return false;
 
-    const auto &known = Config::Names();
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-        reject("unknown option '" + OptionText(name, value) + "'");
-        return true;
-    }
     std::string error;
-    if (!value)
+    const auto option = findOption(name);
+    if (!option)
+        reject("unknown option '" + OptionText(name, value) + "'");
+    else if (!value)
         reject("option '" + name + "' needs a value");
-    else if (!parsed_.set(name, value, error))
+    else if (!option->take(parsed_, value, error))
         reject(error);
     return true;
 }
@@ -159,17 +158,16 @@ ClusterFs::SwapDir::reconfigure()
                sizeMb_ << " MB)");
     }
     auto wanted = config_;
-    for (const auto &name: Config::Names()) {
-        const auto value = parsed_.get(name);
-        if (value == config_.get(name))
+    for (const auto &option: options()) {
+        const auto value = option.read(parsed_);
+        if (value == option.read(config_))
             continue;
-        std::string error;
-        if (Config::Live(name)) {
-            if (wanted.set(name, value, error))
-                debugs(3, DBG_IMPORTANT, "cache_dir '" << path << "' " << name << " now " << value);
-        } else if (given_.count(name)) { // else the default may have been computed
-            debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' " << name <<
-                   " cannot be changed dynamically, value left unchanged (" << config_.get(name) << ")");
+        if (option.effect == Option::Effect::live) {
+            option.write(wanted, value);
+            debugs(3, DBG_IMPORTANT, "cache_dir '" << path << "' " << option.name << " now " << option.valueIn(wanted));
+        } else if (given_.count(option.name)) { // else the default may have been computed
+            debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' " << option.name <<
+                   " cannot be changed dynamically, value left unchanged (" << option.valueIn(config_) << ")");
         }
     }
     std::string error;
@@ -190,10 +188,9 @@ void
 ClusterFs::SwapDir::resolveDefaults(Config &config) const
 {
     if (!given_.count("object-size")) {
+        const auto &option = *findOption("object-size");
         const int64_t kb = (::Config.Store.avgObjectSize + 1023) / 1024;
-        std::string error;
-        if (!config.set("object-size", std::to_string(kb), error))
-            config.objectKb = kb < 1 ? 1 : 16384; // store_avg_object_size is extreme
+        config.objectKb = static_cast<uint32_t>(std::clamp<int64_t>(kb, option.least, option.most));
     }
 }
 
@@ -207,11 +204,10 @@ ClusterFs::SwapDir::dump(StoreEntry &e) const
 void
 ClusterFs::SwapDir::dumpOption(StoreEntry * const e) const
 {
-    for (const auto &name: Config::Names()) {
-        const auto value = config_.get(name);
-        if (name == "object-size" && !config_.objectKb)
-            continue; // not known in processes that do not use the dir
-        storeAppendPrintf(e, " %s=%s", name.c_str(), value.c_str());
+    for (const auto &option: options()) {
+        if (option.read(config_) < option.least)
+            continue; // object-size, in processes that do not use the dir
+        storeAppendPrintf(e, " %s=%s", option.name, option.valueIn(config_).c_str());
     }
 }
 

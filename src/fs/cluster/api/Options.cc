@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of options, and the strict parser of their values. */
+
+#include "fs/cluster/api/Options.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ClusterFs {
+namespace {
+
+using Group = Option::Group;
+using Effect = Option::Effect;
+
+template <auto Field>
+uint32_t
+read(const Config &c)
+{
+    return static_cast<uint32_t>(c.*Field);
+}
+
+template <auto Field>
+void
+write(Config &c, const uint32_t value)
+{
+    c.*Field = static_cast<std::decay_t<decltype(c.*Field)>>(value);
+}
+
+template <auto Field>
+Option
+number(const char *name, const char *unit, const uint32_t least, const uint32_t most, const Group group, const Effect effect,
+       const char *brief, const char *more = "", const char *defaultFrom = "")
+{
+    return {name, group, effect, unit, least, most, {}, brief, more, defaultFrom, &read<Field>, &write<Field>};
+}
+
+template <auto Field>
+Option
+choice(const char *name, std::vector<const char *> choices, const Group group, const Effect effect, const char *brief, const char *more)
+{
+    return {name, group, effect, "", 0, 0, std::move(choices), brief, more, "", &read<Field>, &write<Field>};
+}
+
+bool
+takeNumber(const Option &option, const std::string &value, uint32_t &result, std::string &error)
+{
+    uint64_t n = 0;
+    bool valid = !value.empty() && value.size() <= 10;
+    for (const char c: value) {
+        valid = valid && isdigit(static_cast<unsigned char>(c));
+        if (valid)
+            n = n * 10 + static_cast<uint64_t>(c - '0');
+    }
+    if (!valid || n < option.least || n > option.most) {
+        error = std::string(option.name) + "=" + value + " is not a whole number from " +
+                std::to_string(option.least) + " to " + std::to_string(option.most);
+        return false;
+    }
+    result = static_cast<uint32_t>(n);
+    return true;
+}
+
+/// finds value among the choices; the error lists them
+bool
+takeChoice(const Option &option, const std::string &value, uint32_t &result, std::string &error)
+{
+    std::string all;
+    for (size_t i = 0; i < option.choices.size(); ++i) {
+        if (value == option.choices[i]) {
+            result = static_cast<uint32_t>(i);
+            return true;
+        }
+        all += std::string(i ? ", " : "") + option.choices[i];
+    }
+    error = std::string(option.name) + "=" + value + " is none of: " + all;
+    return false;
+}
+
+} // namespace
+} // namespace ClusterFs
+
+const std::vector<ClusterFs::Option> &
+ClusterFs::options()
+{
+    static const std::vector<Option> table = {
+        number<&Config::clusterKb>("cluster-size", "KB", 16, 16384, Group::format, Effect::format,
+            "size of a cluster, the unit of disk space, of disk writes and of eviction; a power of two"),
+        number<&Config::objectKb>("object-size", "KB", 1, 16384, Group::format, Effect::format,
+            "expected mean size of objects",
+            "Together with the size of the device it plans the room on the disk for the index. With more objects than planned "
+            "the index grows all the same, in memory and into the first clusters of the disk.",
+            "store_avg_object_size"),
+        number<&Config::stagingMb>("staging", "MB", 2, 65536, Group::memory, Effect::start,
+            "memory for objects that are not on the disk yet"),
+        number<&Config::readCacheMb>("read-cache", "MB", 2, 65536, Group::memory, Effect::live,
+            "memory for parts of clusters that were read or written lately, beside cache_mem"),
+        number<&Config::localityMb>("locality", "MB", 0, 65536, Group::memory, Effect::start,
+            "memory for learning which objects belong together; 0 = learn nothing",
+            "Objects that belong together are stored side by side and read in one request."),
+        number<&Config::admit>("admit", "N", 1, Config::maxAdmit, Group::policy, Effect::live,
+            "stores an object from its Nth request on",
+            "2 keeps objects away that are requested only once, and saves their writes; pages are hits from their third visit on. "
+            "Takes 4 bytes more for each object that object-size makes one expect."),
+        number<&Config::fileLifetime>("file-lifetime", "SECONDS", 0, 4000000000U, Group::policy, Effect::live,
+            "objects with an older Date are not used before the origin server has confirmed them; 0 = no limit",
+            "On the disk they are dropped, in cache_mem they are revalidated."),
+        number<&Config::clusterLifetime>("cluster-lifetime", "SECONDS", 0, 4000000000U, Group::policy, Effect::live,
+            "clusters are freed this long after they were written, with all their objects; 0 = no limit"),
+        number<&Config::persist>("persist", "SECONDS", 1, 86400, Group::persistence, Effect::live,
+            "a stored object survives a power cut after this time"),
+        number<&Config::deleteCount>("delete-count", "N", 1, 1000000, Group::persistence, Effect::live,
+            "number of deletes that may wait for the journal"),
+        number<&Config::deleteTime>("delete-time", "SECONDS", 1, 86400, Group::persistence, Effect::live,
+            "longest time that a delete waits for the journal"),
+        number<&Config::checkpoint>("checkpoint", "SECONDS", 1, 604800, Group::persistence, Effect::live,
+            "time between checkpoints",
+            "A checkpoint writes the changes of the index to the disk, and nothing when there are none. It comes sooner when the "
+            "journal is half full. Shorter times make a start after a crash faster."),
+        number<&Config::depth>("depth", "N", 1, 128, Group::device, Effect::live,
+            "requests in flight at the device"),
+        choice<&Config::replacement>("replacement", {"lru", "fifo", "gds"}, Group::policy, Effect::live,
+            "which cluster makes room for new ones",
+            "lru evicts the cluster whose bytes were used longest ago, fifo the oldest one; gds is like lru, but counts objects "
+            "instead of bytes (more hits, fewer bytes from the cache)."),
+        choice<&Config::layout>("layout", {"closest", "closest-write", "overwrite", "middle"}, Group::policy, Effect::live,
+            "which free cluster is written next",
+            "closest takes the one closest to the last one used, closest-write the one closest to the last one written; overwrite the "
+            "next one on the disk, which is also the next to be evicted; middle takes the middle of the disk for objects that were used "
+            "before, and its ends for new ones."),
+        choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,
+            "keeps whole keys, 16 bytes an object, so that mgr:objects and cache digests list the objects",
+            "Sites with digest peers want it."),
+    };
+    return table;
+}
+
+const ClusterFs::Option *
+ClusterFs::findOption(const std::string &name)
+{
+    const auto &all = options();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Option &o) { return name == o.name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::string
+ClusterFs::Option::valueIn(const Config &config) const
+{
+    const auto value = read(config);
+    return choices.empty() ? std::to_string(value) : choices[value];
+}
+
+std::string
+ClusterFs::Option::defaultValue() const
+{
+    return *defaultFrom ? std::to_string(Config::usualObjectKb) : valueIn(Config());
+}
+
+bool
+ClusterFs::Option::take(Config &config, const std::string &value, std::string &error) const
+{
+    uint32_t result = 0;
+    if (!(choices.empty() ? takeNumber : takeChoice)(*this, value, result, error))
+        return false;
+    write(config, result);
+    return true;
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What documents.py says of documents that do not say what the engine's tables do, and what it makes of them."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from common import BUILD, TOP
+
+
+@pytest.fixture
+def tree(folder):
+    """A copy of all that the tables' rows are written into."""
+    for name in ("docs/operations.md", "docs/man/clusterfs-format.8", "squid-patches", "tools/build/documents.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, folder / name)
+    return folder
+
+
+def documents(tree, *words, build=BUILD):
+    return subprocess.run([tree / "tools/build/documents.py", *words], env={**os.environ, "CLUSTERFS_BUILD": str(build)},
+                          capture_output=True, text=True, check=False)
+
+
+def test_they_are_as_they_should_be(tree):
+    done = documents(tree)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name, text, other", (
+    ("docs/operations.md", "| 2 to 65536 |", "| 3 to 65536 |"),
+    ("docs/man/clusterfs-format.8", "by default 1024", "by default 1025"),
+    ("squid-patches/6/0003-clusterfs-documented.patch", "Default: closest-write.", "Default: closest."),
+    ("squid-patches/7/0003-clusterfs-documented.patch", "+\tUsage:\n", ""),
+    ("squid-patches/cache_dir.txt", "a raw disk", "a disk"),
+))
+def test_drift_is_told_and_mended(tree, name, text, other):
+    path = tree / name
+    good = path.read_text()
+    path.write_text(good.replace(text, other, 1))
+    done = documents(tree)
+    assert done.returncode == 1
+    line = good[:good.index(text)].count("\n") + 1
+    where = "squid-patches/7/0003" if name.endswith(".txt") else f"{name}:{line}: is not what the tables say: run make docs"
+    assert where in done.stdout, done.stdout
+    assert documents(tree, "write").returncode == 0
+    assert documents(tree).returncode == 0
+    assert name.endswith(".txt") or path.read_text() == good
+
+
+def test_a_document_without_its_marks(tree):
+    path = tree / "docs/operations.md"
+    path.write_text(path.read_text().replace("<!-- make docs writes the options from here -->", ""))
+    done = documents(tree, "write")
+    assert done.returncode == 1 and "docs/operations.md: needs the lines" in done.stderr
+
+
+def test_wrong_use(tree):
+    assert "documents.py [write]" in documents(tree, "wirte").stderr
+    assert "run make clusterfs-tables" in documents(tree, build=tree).stderr

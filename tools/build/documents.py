@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""documents.py [write]: checks that the documents say what the tables of the engine say, or writes it into them.
+
+The rows are printed by clusterfs-tables, which make builds. In a document they stand between two marks; the patches
+for squid.conf's own documentation are made as a whole, of squid-patches/cache_dir.txt and the rows of the options."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CLUSTERFS_BUILD") or TOP / "build")
+#: what a document has before and behind the part of that name
+MARKS = {".md": ("<!-- make docs writes {} from here -->", "<!-- to here -->"),
+         ".8": ('.\\" make docs writes {} from here', '.\\" to here')}
+
+GROUPS = ("format", "memory", "policy", "persistence", "device")
+LIVE = {"format": "no, format", "start": "no, start", "live": "yes"}
+IN_SQUID_CONF = {"format": "Options that take effect when the space is formatted:",
+                 "start": "Options that take effect when Squid starts:",
+                 "live": "Options that a reconfiguration changes, too:"}
+
+
+def markdown(heads, rows):
+    """The lines of a table."""
+    lines = [f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|" for cells in (heads, *rows)]
+    return [lines[0], "|" + "---|" * len(heads), *lines[1:]]
+
+
+# options
+
+
+def by_group(options):
+    return sorted(options, key=lambda option: GROUPS.index(option["group"]))
+
+
+def bounds(option):
+    return f"{option['least']} to {option['most']}" if option["unit"] else ""
+
+
+def sentences(option):
+    """What there is to say of an option, as sentences."""
+    brief = option["brief"]
+    return f"{brief[0].upper()}{brief[1:]}. {option['more']}".rstrip()
+
+
+def option_table(tables):
+    rows, group = [], None
+    for option in by_group(tables["options"]):
+        values = option["unit"] or ", ".join(option["choices"])
+        meaning = f"{option['brief']}. {option['more']}".rstrip(". ")
+        rows.append((option["group"] if option["group"] != group else "", f"{option['name']}={values}",
+                     option["defaultFrom"] or option["default"], bounds(option), LIVE[option["effect"]], meaning))
+        group = option["group"]
+    return markdown(("", "option", "default", "bounds", "live", "meaning"), rows)
+
+
+def option_paragraphs(tables):
+    """Of the options that the tool has, too, for its manual page."""
+    for option in tables["options"]:
+        if option["effect"] == "format":
+            source = f", as Squid's {option['defaultFrom']}" if option["defaultFrom"] else ""
+            name = option["name"].replace("-", "\\-")
+            yield from (".TP", f".BI \\-\\-{name}= {option['unit']}", *sentences(option).replace(". ", ".\n").split("\n"),
+                        f"From {bounds(option)}, by default {option['default']}{source}.")
+
+
+def squid_conf(tables):
+    """What squid.conf says of this cache_dir, in its own documentation."""
+    yield from (TOP / "squid-patches" / "cache_dir.txt").read_text(encoding="utf-8").splitlines()[1:]
+    for effect, heading in IN_SQUID_CONF.items():
+        yield from ("", heading)
+        for option in by_group(tables["options"]):
+            if option["effect"] == effect:
+                values = option["unit"] or "|".join(option["choices"])
+                limits = f" From {bounds(option)}." if option["unit"] else ""
+                text = f"{option['name']}={values}: {sentences(option)}{limits} Default: {option['defaultFrom'] or option['default']}."
+                yield from ("", *textwrap.wrap(text, 64, break_on_hyphens=False, break_long_words=False))
+    yield from ("", "")
+
+
+def patched(text, tables):
+    """A patch of squid.conf's documentation, with what we add to it as it is now."""
+    head, place, hunk = re.match(r"(.*^@@ -(\d+),\d+ )\+.*?$\n(.*)", text, re.M | re.S).groups()
+    context = re.sub(r"^\+.*\n", "", hunk, flags=re.M).splitlines()
+    added = ["+\t" + line if line else "+" for line in squid_conf(tables)]
+    section = re.search(r"@@ ([A-Z_]+)$", text, re.M)[1]
+    middle = len(context) // 2
+    lines = context[:middle] + added + context[middle:]
+    return f"{head}+{place},{len(lines)} @@ {section}\n" + "\n".join(lines) + "\n"
+
+
+PARTS = (
+    ("docs/operations.md", "the options", option_table),
+    ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
+)
+PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))
+
+
+def between_marks(path, text, name, lines):
+    """The text with other lines between the marks of that name."""
+    begin, end = (mark.format(name) for mark in MARKS[path.suffix])
+    before, found, rest = text.partition(f"{begin}\n")
+    _, ended, behind = rest.partition(f"{end}\n")
+    if not found or not ended:
+        sys.exit(f"{path.relative_to(TOP)}: needs the lines {begin} and {end}")
+    return f"{before}{begin}\n{''.join(line + chr(10) for line in lines)}{end}\n{behind}"
+
+
+def wanted(tables):
+    """{path: text} of all documents that have something of the tables."""
+    texts = {}
+    for name, part, lines in PARTS:
+        path = TOP / name
+        texts[path] = between_marks(path, texts.get(path) or path.read_text(encoding="utf-8"), part, lines(tables))
+    for path in PATCHES:
+        texts[path] = patched(path.read_text(encoding="utf-8"), tables)
+    return texts
+
+
+def difference(path, now, text):
+    """The first line that is another, as a message."""
+    old, new = now.splitlines(), text.splitlines()
+    number = next((n for n, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
+    says, should = (lines[number] if number < len(lines) else "(the end)" for lines in (old, new))
+    return f"{path.relative_to(TOP)}:{number + 1}: is not what the tables say: run make docs\n  it is    {says}\n  make it  {should}"
+
+
+def main():
+    if sys.argv[1:] not in ([], ["write"]):
+        sys.exit(__doc__)
+    program = BUILD / "clusterfs-tables"
+    if not os.access(program, os.X_OK):
+        sys.exit(f"{program} is not a program: run make clusterfs-tables")
+    tables = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
+    differences = 0
+    for path, text in wanted(tables).items():
+        now = path.read_text(encoding="utf-8")
+        if now != text and sys.argv[1:]:
+            path.write_text(text, encoding="utf-8")
+        elif now != text:
+            print(difference(path, now, text))
+            differences += 1
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

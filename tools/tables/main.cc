@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* clusterfs-tables: prints the tables of the engine as JSON, for the documents (tools/build/documents.py). */
+
+#include "tools/base/Json.h"
+
+#include "fs/cluster/api/Options.h"
+
+#include <iostream>
+
+using namespace ClusterFs;
+using Tools::Json;
+
+static Json
+optionRows()
+{
+    static const char *const groups[] = {"format", "memory", "policy", "persistence", "device"};
+    static const char *const effects[] = {"format", "start", "live"};
+    Json rows = Json::array();
+    for (const auto &o: options()) {
+        rows.push_back({
+            {"name", o.name}, {"group", groups[static_cast<size_t>(o.group)]}, {"effect", effects[static_cast<size_t>(o.effect)]},
+            {"unit", o.unit}, {"least", o.least}, {"most", o.most}, {"choices", o.choices},
+            {"default", o.defaultValue()}, {"defaultFrom", o.defaultFrom}, {"brief", o.brief}, {"more", o.more}});
+    }
+    return rows;
+}
+
+int
+main()
+{
+    std::cout << Tools::jsonText({{"options", optionRows()}}, 1) << std::endl;
+    return 0;
+}
