@@ -109,7 +109,7 @@ Checker::checkObject(IndexView &view, const FoundObject &object)
         found({"part", "this part of the object is damaged", part, -1, key});
     if (object.status != Status::ok || !damaged.empty())
         ++damagedObjects_;
-    for (auto n = object.firstPart; n != noCluster; n = view.catalog().clusters[n].nextPart)
+    for (auto n = object.firstPart; n != noCluster; n = view.catalog().clusters()[n].nextPart)
         ++parts_;
 }
 
@@ -121,7 +121,7 @@ Checker::checkLeftovers(const IndexView &view, const FoundCluster &cluster)
     std::unordered_set<uint32_t> used;
     for (const auto &object: cluster.objects)
         used.insert(object.offset);
-    const auto &c = view.catalog().clusters[cluster.number];
+    const auto &c = view.catalog().clusters()[cluster.number];
     for (const auto &e: cluster.directory.entries) {
         if (used.count(e.offset))
             continue;
@@ -162,7 +162,7 @@ Checker::checkClusters(IndexView &view)
         return false;
     }
     recovery_ = view.stats();
-    for (ClusterNo n = 0; n < view.catalog().clusters.count(); ++n) {
+    for (ClusterNo n = 0; n < view.catalog().clusters().count(); ++n) {
         if (view.holdsObjects(n))
             checkCluster(view, n);
     }

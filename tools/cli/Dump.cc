@@ -60,7 +60,7 @@ runDump(const Words &words)
         return exitCannot;
     uint64_t damaged = 0;
     Json asJson;
-    const auto count = opened.view->catalog().clusters.count();
+    const auto count = opened.view->catalog().clusters().count();
     for (ClusterNo n = 0; n < count && !ferror(stdout); ++n) {
         if (!opened.view->holdsObjects(n))
             continue;

@@ -52,7 +52,7 @@ IndexView::load(std::string &error)
 bool
 IndexView::holdsObjects(const ClusterNo n) const
 {
-    const auto &c = catalog().clusters[n];
+    const auto &c = catalog().clusters()[n];
     return c.state == ClusterState::packed && c.live > 0;
 }
 
@@ -60,7 +60,7 @@ IndexView::holdsObjects(const ClusterNo n) const
 bool
 IndexView::suits(const Key &key, const SlotNo slot) const
 {
-    const auto &index = catalog().index;
+    const auto &index = catalog().index();
     return index.hashedOf(slot) == index.hashOf(key);
 }
 
@@ -68,8 +68,8 @@ IndexView::suits(const Key &key, const SlotNo slot) const
 void
 IndexView::collect(FoundCluster &found) const
 {
-    const auto &index = catalog().index;
-    for (auto slot = catalog().clusters[found.number].first; slot != noSlot; slot = index[slot].sibling) {
+    const auto &index = catalog().index();
+    for (auto slot = catalog().clusters()[found.number].first; slot != noSlot; slot = index[slot].sibling) {
         const auto &record = index[slot];
         if (record.dead())
             continue;
@@ -91,7 +91,7 @@ IndexView::collect(FoundCluster &found) const
 void
 IndexView::judge(FoundObject &object, const FoundCluster &found, const DirectoryEntry *entry) const
 {
-    const auto &c = catalog().clusters[found.number];
+    const auto &c = catalog().clusters()[found.number];
     const auto whole = uint64_t(object.offset) + ExtentHeader::encodedBytes + object.size;
     object.status = found.read;
     if (entry && suits(entry->key, object.slot)) {
@@ -127,7 +127,7 @@ IndexView::examine(const ClusterNo n, FoundCluster &found)
 {
     found = FoundCluster();
     found.number = n;
-    const auto &c = catalog().clusters[n];
+    const auto &c = catalog().clusters()[n];
     collect(found);
     found.read = image_.read(context_.geometry.clusterOffset(n), c.end, found.bytes);
     found.directoryStatus = found.read;
@@ -151,7 +151,7 @@ IndexView::examine(const ClusterNo n, FoundCluster &found)
 void
 IndexView::examineParts(const FoundObject &object, std::vector<ClusterNo> &damaged)
 {
-    const auto &clusters = catalog().clusters;
+    const auto &clusters = catalog().clusters();
     uint32_t number = 0;
     for (auto n = object.firstPart; n != noCluster; n = clusters[n].nextPart, ++number) {
         const auto &c = clusters[n];

@@ -98,9 +98,9 @@ Map::Map(const std::string &path, const OpenedIndex &opened):
     catalog_(opened.view->catalog()),
     clusterBytes_(opened.superblock.geometry.clusterBytes)
 {
-    writtenRank_ = ranks([this](const ClusterNo n) { return catalog_.clusters[n].sequence; });
-    usedRank_ = ranks([this](const ClusterNo n) { return uint64_t(catalog_.clusters[n].heat); });
-    const auto count = catalog_.clusters.count();
+    writtenRank_ = ranks([this](const ClusterNo n) { return catalog_.clusters()[n].sequence; });
+    usedRank_ = ranks([this](const ClusterNo n) { return uint64_t(catalog_.clusters()[n].heat); });
+    const auto count = catalog_.clusters().count();
     const auto perCell = (count + maxColumns * maxColumns - 1) / (maxColumns * maxColumns);
     for (ClusterNo n = 0; n < count; ++n) {
         if (n % perCell == 0) {
@@ -120,13 +120,13 @@ std::vector<double>
 Map::ranks(const Value value) const
 {
     std::vector<ClusterNo> order;
-    for (ClusterNo n = 0; n < catalog_.clusters.count(); ++n) {
-        const auto state = catalog_.clusters[n].state;
+    for (ClusterNo n = 0; n < catalog_.clusters().count(); ++n) {
+        const auto state = catalog_.clusters()[n].state;
         if (state == ClusterState::packed || state == ClusterState::part)
             order.push_back(n);
     }
     std::stable_sort(order.begin(), order.end(), [&](const ClusterNo a, const ClusterNo b) { return value(a) < value(b); });
-    std::vector<double> result(catalog_.clusters.count(), 0.0);
+    std::vector<double> result(catalog_.clusters().count(), 0.0);
     for (size_t i = 0; i < order.size(); ++i)
         result[order[i]] = order.size() > 1 ? static_cast<double>(i) / static_cast<double>(order.size() - 1) : 1.0;
     return result;
@@ -135,7 +135,7 @@ Map::ranks(const Value value) const
 void
 Map::add(Cell &cell, const ClusterNo n) const
 {
-    const auto &c = catalog_.clusters[n];
+    const auto &c = catalog_.clusters()[n];
     if (c.state == ClusterState::bad) {
         ++cell.bad;
     } else if (c.state == ClusterState::log) {
@@ -160,8 +160,8 @@ void
 Map::addObjects(Cell &cell, const ClusterNo n) const
 {
     std::vector<std::pair<uint32_t, bool>> extents; // offset; of the same group as the one before
-    for (auto slot = catalog_.clusters[n].first; slot != noSlot; slot = catalog_.index[slot].sibling) {
-        const auto &record = catalog_.index[slot];
+    for (auto slot = catalog_.clusters()[n].first; slot != noSlot; slot = catalog_.index()[slot].sibling) {
+        const auto &record = catalog_.index()[slot];
         if (!record.dead())
             extents.emplace_back(record.offset(), record.flags() & flagJoined);
     }
@@ -278,7 +278,7 @@ Map::print() const
     printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %u %u\" font-family=\"sans-serif\">\n"
            "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n"
            "<text x=\"30\" y=\"32\" font-size=\"18\">%s: %" PRIu64 " objects in %u clusters of %.0f KB, in the order of their place</text>\n",
-           width, height, width, height, name.c_str(), catalog_.objects(), catalog_.clusters.count(), clusterBytes_ / 1024);
+           width, height, width, height, name.c_str(), catalog_.objects(), catalog_.clusters().count(), clusterBytes_ / 1024);
     printContents();
     printRamp(1, ageRamp, [](const Cell &cell, double) { return cell.written / cell.inUse(); });
     printRamp(2, useRamp, [](const Cell &cell, double) { return cell.used / cell.inUse(); });

@@ -64,9 +64,9 @@ TEST_F(ReadCacheTest, loadsWhatIsWantedAndNotMore) {
     EXPECT_EQ(find(3, 1, 5000, 100), nullptr);
     EXPECT_EQ(windows.misses(), 1U);
     load(3, 5000, 4000);
-    EXPECT_EQ(p.catalog.clusters[3].pins, 1U) << "nobody may write there meanwhile";
+    EXPECT_EQ(p.catalog.clusters()[3].pins, 1U) << "nobody may write there meanwhile";
     ASSERT_TRUE(answered(1));
-    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    EXPECT_EQ(p.catalog.clusters()[3].pins, 0U);
     EXPECT_EQ(windows.bytes(), 8192U) << "two blocks of the device";
     EXPECT_NE(find(3, 1, 4096, 8192), nullptr);
     EXPECT_EQ(find(3, 1, 4096, 8193), nullptr);
@@ -163,7 +163,7 @@ TEST_F(ReadCacheTest, keepsWithinItsLimit) {
     }));
     EXPECT_EQ(answers, std::vector<Status>(64, Status::ok));
     for (ClusterNo c = 0; c < 64; ++c)
-        EXPECT_EQ(p.catalog.clusters[c].pins, 0U);
+        EXPECT_EQ(p.catalog.clusters()[c].pins, 0U);
 }
 
 TEST_F(ReadCacheTest, joinsReadsThatWaitForMemory) {
@@ -241,7 +241,7 @@ TEST_F(ReadCacheTest, keepsNothingOfFailedReads) {
     ASSERT_TRUE(answered(2));
     EXPECT_EQ(answers, std::vector<Status>(2, Status::ioError));
     EXPECT_EQ(windows.bytes(), 0U);
-    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    EXPECT_EQ(p.catalog.clusters()[3].pins, 0U);
     load(3, 0, 65536);
     ASSERT_TRUE(answered(3));
     EXPECT_EQ(answers.back(), Status::ok);

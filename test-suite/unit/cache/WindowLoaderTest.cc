@@ -76,10 +76,10 @@ TEST_F(WindowLoaderTest, hasWhatIsOnItsWay) {
 TEST_F(WindowLoaderTest, aPinStaysUntilTheAnswer) {
     device.device->script(IoOp::read, 1, Fault::error);
     loader.load({3, 1, 0, 100}, 5, IoClass::urgent, noted());
-    EXPECT_EQ(p.catalog.clusters[5].pins, 1U);
-    EXPECT_EQ(p.catalog.clusters[3].pins, 0U);
+    EXPECT_EQ(p.catalog.clusters()[5].pins, 1U);
+    EXPECT_EQ(p.catalog.clusters()[3].pins, 0U);
     ASSERT_TRUE(settle(1));
-    EXPECT_EQ(p.catalog.clusters[5].pins, 0U);
+    EXPECT_EQ(p.catalog.clusters()[5].pins, 0U);
     EXPECT_EQ(answers, std::vector<Status>{Status::ioError});
     EXPECT_FALSE(loader.has({3, 1, 0, 100}));
 }

@@ -17,31 +17,31 @@ verify(const Catalog &catalog)
 {
     uint64_t liveBytes = 0;
     uint64_t linked = 0;
-    for (uint64_t s = 0; s < catalog.index.slotsTouched(); ++s) {
-        const auto &r = catalog.index[static_cast<SlotNo>(s)];
+    for (uint64_t s = 0; s < catalog.index().slotsTouched(); ++s) {
+        const auto &r = catalog.index()[static_cast<SlotNo>(s)];
         if (r.dead())
             continue;
         ++linked;
         liveBytes += catalog.objectSize(static_cast<SlotNo>(s));
         if (r.parted()) {
-            for (auto c = r.size; c != noCluster; c = catalog.clusters[c].nextPart) {
-                ASSERT_EQ(catalog.clusters[c].state, ClusterState::part);
-                ASSERT_EQ(catalog.clusters[c].first, s);
+            for (auto c = r.size; c != noCluster; c = catalog.clusters()[c].nextPart) {
+                ASSERT_EQ(catalog.clusters()[c].state, ClusterState::part);
+                ASSERT_EQ(catalog.clusters()[c].first, s);
             }
         }
     }
-    ASSERT_EQ(catalog.index.linked(), linked);
+    ASSERT_EQ(catalog.index().linked(), linked);
     ASSERT_EQ(catalog.liveBytes(), liveBytes);
-    for (ClusterNo n = 0; n < catalog.clusters.count(); ++n) {
-        const auto &c = catalog.clusters[n];
-        ASSERT_EQ(catalog.free.contains(n), c.state == ClusterState::free) << n;
-        ASSERT_EQ(catalog.clusters.linked(n), c.state == ClusterState::packed) << n;
+    for (ClusterNo n = 0; n < catalog.clusters().count(); ++n) {
+        const auto &c = catalog.clusters()[n];
+        ASSERT_EQ(catalog.free().contains(n), c.state == ClusterState::free) << n;
+        ASSERT_EQ(catalog.clusters().linked(n), c.state == ClusterState::packed) << n;
         uint32_t live = 0;
         uint32_t bytes = 0;
         if (c.state == ClusterState::packed) {
-            for (auto s = c.first; s != noSlot; s = catalog.index[s].sibling) {
-                ASSERT_EQ(catalog.index[s].cluster, n);
-                if (catalog.index[s].dead())
+            for (auto s = c.first; s != noSlot; s = catalog.index()[s].sibling) {
+                ASSERT_EQ(catalog.index()[s].cluster, n);
+                if (catalog.index()[s].dead())
                     continue;
                 ++live;
                 bytes += Catalog::ExtentBytes(catalog.payloadBytes(s));
@@ -60,19 +60,19 @@ TEST(Catalog, movesAnObjectFromStagingToItsCluster) {
     Parts p(d);
     p.allFree();
     std::vector<ClusterNo> released;
-    p.catalog.onRelease = [&](const ClusterNo c) { released.push_back(c); };
+    p.catalog.onRelease([&](const ClusterNo c) { released.push_back(c); });
     const auto slot = p.placed(1, 5, 4096, 777);
-    EXPECT_EQ(p.catalog.index[slot].cluster, 5U);
-    EXPECT_EQ(p.catalog.index[slot].offset(), 4096U);
+    EXPECT_EQ(p.catalog.index()[slot].cluster, 5U);
+    EXPECT_EQ(p.catalog.index()[slot].offset(), 4096U);
     EXPECT_EQ(p.catalog.payloadBytes(slot), 777U);
     EXPECT_EQ(p.catalog.info(slot).size, 777U);
-    EXPECT_EQ(p.catalog.staging.objects(), 0U);
-    EXPECT_EQ(p.catalog.clusters[5].live, 1U);
-    EXPECT_EQ(p.catalog.clusters[5].liveBytes, Catalog::ExtentBytes(777));
+    EXPECT_EQ(p.catalog.staging().objects(), 0U);
+    EXPECT_EQ(p.catalog.clusters()[5].live, 1U);
+    EXPECT_EQ(p.catalog.clusters()[5].liveBytes, Catalog::ExtentBytes(777));
     p.catalog.erase(slot);
     EXPECT_EQ(released, std::vector<ClusterNo>{5});
-    EXPECT_TRUE(p.catalog.free.contains(5));
-    EXPECT_EQ(p.catalog.index.used(), 0U);
+    EXPECT_TRUE(p.catalog.free().contains(5));
+    EXPECT_EQ(p.catalog.index().used(), 0U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
 
@@ -92,22 +92,22 @@ TEST(Catalog, freesNothingThatSomebodyReads) {
     p.catalog.pin(5);
     p.catalog.pin(5);
     p.catalog.erase(slot);
-    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::draining);
-    EXPECT_FALSE(p.catalog.free.contains(5));
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::draining);
+    EXPECT_FALSE(p.catalog.free().contains(5));
     p.catalog.unpin(5);
-    EXPECT_FALSE(p.catalog.free.contains(5));
+    EXPECT_FALSE(p.catalog.free().contains(5));
     p.catalog.unpin(5);
-    EXPECT_TRUE(p.catalog.free.contains(5));
+    EXPECT_TRUE(p.catalog.free().contains(5));
 
     // a chain waits as a whole for readers of its first part
     const auto large = p.placed(2, 6, 4096, 100, p.chain({10, 12, 11}, 61440, 200000, 100));
     EXPECT_EQ(p.catalog.liveBytes(), 200000U);
     p.catalog.pin(10);
     p.catalog.erase(large);
-    EXPECT_TRUE(p.catalog.free.contains(6));
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::draining), 3U);
+    EXPECT_TRUE(p.catalog.free().contains(6));
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::draining), 3U);
     p.catalog.unpin(10);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::draining), 0U);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::draining), 0U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
 
@@ -120,9 +120,10 @@ TEST(Catalog, separatesAnObjectFromItsParts) {
     const auto small = p.catalog.liveBytes();
     EXPECT_EQ(small, 100U);
     p.catalog.erase(old);
-    const auto s = p.catalog.staging.open(keyOf(1), ObjectInfo());
-    ASSERT_TRUE(p.catalog.staging.append(s, bytesOf(1, 100).data(), 100));
-    p.catalog.staging[s].firstPart = first;
+    const auto s = p.catalog.staging().open(keyOf(1), ObjectInfo());
+    ASSERT_TRUE(p.catalog.staging().append(s, bytesOf(1, 100).data(), 100));
+    p.catalog.staging().close(s, 100 + 2 * 61440, 0);
+    p.catalog.putHead(s, first);
     const auto slot = p.catalog.addStaged(s);
     EXPECT_EQ(p.catalog.liveBytes(), 100U + 2 * 61440);
     EXPECT_EQ(p.catalog.objectSize(slot), 100U + 2 * 61440);
@@ -130,9 +131,9 @@ TEST(Catalog, separatesAnObjectFromItsParts) {
     p.catalog.disownParts(slot);
     EXPECT_EQ(p.catalog.liveBytes(), 100U);
     p.catalog.erase(slot);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U) << "still there, for the next version";
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 2U) << "still there, for the next version";
     p.catalog.freeParts(first);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 0U);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 0U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
 
@@ -141,13 +142,156 @@ TEST(Catalog, putsClustersAsideForGood) {
     Parts p(d);
     p.allFree();
     p.placed(1, 5, 4096, 100);
-    p.catalog.quarantine(5);
-    p.catalog.quarantine(6);
+    p.catalog.retire(5);
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed) << "until nothing is left of it";
+    p.catalog.freeCluster(5);
+    p.beginWrite(6);
+    p.catalog.failWrite(6);
     for (const ClusterNo c: {5U, 6U}) {
-        EXPECT_EQ(p.catalog.clusters[c].state, ClusterState::bad);
-        EXPECT_FALSE(p.catalog.free.contains(c));
+        EXPECT_EQ(p.catalog.clusters()[c].state, ClusterState::bad);
+        EXPECT_FALSE(p.catalog.free().contains(c));
     }
     EXPECT_EQ(p.catalog.objects(), 0U);
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}
+
+TEST(Catalog, knowsHowClustersGoFromStateToState) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    const auto &clusters = p.catalog.clusters();
+    p.announce(5);
+    EXPECT_EQ(clusters[5].state, ClusterState::announced);
+    EXPECT_FALSE(p.catalog.free().contains(5));
+    p.catalog.withdraw(5);
+    EXPECT_EQ(clusters[5].state, ClusterState::free);
+    EXPECT_TRUE(p.catalog.free().contains(5));
+
+    p.beginWrite(5);
+    EXPECT_EQ(clusters[5].state, ClusterState::writing);
+    EXPECT_EQ(clusters[5].sequence, p.context.sequence);
+    p.catalog.abandonWrite(5);
+    EXPECT_EQ(clusters[5].state, ClusterState::announced);
+    p.catalog.beginWrite(5, 77);
+    p.catalog.finishWrite(5, 4096, 1, 2); // all its objects were deleted meanwhile
+    EXPECT_EQ(clusters[5].state, ClusterState::free);
+
+    p.catalog.giveToLog(0);
+    EXPECT_EQ(clusters[0].state, ClusterState::log);
+    EXPECT_FALSE(p.catalog.free().contains(0));
+    for (const auto c: {0U, 5U})
+        EXPECT_DEATH(p.catalog.failWrite(c), "writing") << "nobody writes it";
+    EXPECT_DEATH(p.catalog.announce(0, 1), "MayFollow") << "the index log keeps what it has";
+    p.announce(5);
+    EXPECT_DEATH(p.announce(5), "MayFollow");
+    EXPECT_DEATH(p.catalog.freeCluster(5), "MayFollow");
+    ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
+}
+
+namespace {
+
+/// the clusters that the next checkpoint has to name; takes them
+std::vector<ClusterNo>
+changed(Catalog &catalog)
+{
+    catalog.beginCheckpoint();
+    std::vector<ClusterNo> found;
+    unsigned looks = 1000000;
+    for (ClusterNo from = 0, n; (n = catalog.changes().next(from, looks)) != noCluster;)
+        found.push_back(n);
+    return found;
+}
+
+} // namespace
+
+/// nobody else has to remember it
+TEST(Catalog, tellsTheNextCheckpointWhatHappens) {
+    using Clusters = std::vector<ClusterNo>;
+    PartsDevice d;
+    Parts p(d);
+    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+        p.catalog.addEmpty(c, c == 9);
+    EXPECT_EQ(changed(p.catalog), Clusters{9}) << "what a start finds free is known to be, unless the log says something else";
+    EXPECT_FALSE(p.catalog.changes().any());
+    p.catalog.checkpointDone();
+
+    const auto slot = p.placed(1, 5, 4096, 777);
+    EXPECT_TRUE(p.catalog.changes().any());
+    EXPECT_EQ(changed(p.catalog), Clusters{5});
+    p.catalog.checkpointDone();
+
+    p.announce(10);
+    p.announce(12);
+    p.catalog.addPart(10, noCluster, 50, 60000, 0);
+    (void)changed(p.catalog);
+    p.catalog.checkpointDone();
+    p.catalog.addPart(12, 10, 51, 60000, 0);
+    EXPECT_EQ(changed(p.catalog), (Clusters{10, 12})) << "the part before leads to it";
+    p.catalog.checkpointDone();
+    p.catalog.putHead(10, 100000, 100);
+    EXPECT_EQ(changed(p.catalog), Clusters{10});
+    p.catalog.checkpointDone();
+
+    p.catalog.touch(slot, p.catalog.heat(slot), 99, true);
+    EXPECT_FALSE(p.catalog.changes().anyUses()) << "nothing is new";
+    p.catalog.touch(slot, 33, 99, true);
+    EXPECT_TRUE(p.catalog.changes().anyUses());
+    EXPECT_FALSE(p.catalog.changes().any()) << "that alone is worth no checkpoint";
+    p.catalog.updateInfo(slot, p.catalog.info(slot));
+    EXPECT_TRUE(p.catalog.changes().any());
+    EXPECT_EQ(changed(p.catalog), Clusters{});
+    EXPECT_EQ(p.catalog.changes().collectedUpdates().size(), 1U);
+    EXPECT_EQ(p.catalog.changes().collectedUses().size(), 1U);
+    p.catalog.checkpointDone();
+
+    p.placed(2, 5, 8192, 777);
+    p.catalog.erase(slot);
+    EXPECT_EQ(changed(p.catalog), Clusters{});
+    ASSERT_EQ(p.catalog.changes().collectedGone().size(), 1U);
+    EXPECT_EQ(p.catalog.changes().collectedGone()[0].cluster, 5U);
+    EXPECT_EQ(p.catalog.changes().collectedGone()[0].offset, 4096U);
+    p.catalog.checkpointDone();
+    unsigned records = 10;
+    EXPECT_TRUE(p.catalog.forgetSome(5, records));
+    EXPECT_EQ(changed(p.catalog), Clusters{5});
+    EXPECT_EQ(p.catalog.changes().collectedGone().size(), 0U) << "the cluster says it";
+    p.catalog.checkpointDone();
+}
+
+/// it may be in both places after a crash, until the newer one is on the device
+TEST(Catalog, relocatesAnObject) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    std::vector<ClusterNo> settled;
+    p.catalog.onSettled([&](const ClusterNo c) { settled.push_back(c); });
+    const auto slot = p.placed(1, 5, 4096, 100, p.chain({10, 11}, 61440, 100 + 2 * 61440, 100));
+    const auto live = p.catalog.liveBytes();
+    p.catalog.beginRelocating(5);
+    const auto s = p.catalog.staging().open(keyOf(1), p.catalog.info(slot));
+    ASSERT_TRUE(p.catalog.staging().append(s, bytesOf(1, 100).data(), 100));
+    p.catalog.relocate(slot, s);
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed) << "though nothing is left in it";
+    EXPECT_EQ(p.catalog.clusters()[5].relocated, 2U);
+    EXPECT_EQ(p.catalog.liveBytes(), live);
+    const auto moved = p.catalog.index().find(keyOf(1));
+    EXPECT_EQ(p.catalog.staging()[s].record, moved);
+    EXPECT_EQ(p.catalog.objectSize(moved), 100U + 2 * 61440);
+    EXPECT_EQ(p.catalog.clusters()[10].first, moved);
+    EXPECT_DEATH(p.catalog.staging().drop(s), "record") << "the catalog knows it";
+    p.catalog.freeIfEmpty(5);
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed);
+    EXPECT_EQ(settled, std::vector<ClusterNo>{});
+
+    p.catalog.staging().complete(s, 1);
+    p.catalog.staging().startPacking(s);
+    p.beginWrite(6);
+    p.catalog.place(moved, 6, 4096, 100);
+    p.catalog.finishWrite(6, 8192, 0, 0);
+    EXPECT_EQ(settled, std::vector<ClusterNo>{5});
+    p.catalog.endRelocating(5);
+    p.catalog.freeIfEmpty(5);
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::free);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
 
@@ -155,13 +299,13 @@ TEST(Catalog, holdsEmptyClustersDuringAStart) {
     PartsDevice d;
     Parts p(d);
     p.allFree();
-    p.catalog.holdEmpty = true;
+    p.catalog.beginAdding(0);
     p.catalog.erase(p.placed(1, 5, 4096, 100));
-    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::packed);
-    EXPECT_EQ(p.catalog.index.used(), 1U) << "the slot stays with its cluster";
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed);
+    EXPECT_EQ(p.catalog.index().used(), 1U) << "the slot stays with its cluster";
     p.placed(2, 5, 8192, 100);
     p.catalog.freeCluster(5);
-    EXPECT_EQ(p.catalog.index.used(), 0U);
+    EXPECT_EQ(p.catalog.index().used(), 0U);
 }
 
 TEST(Catalog, isFullWhenTheIndexIs) {
@@ -171,7 +315,7 @@ TEST(Catalog, isFullWhenTheIndexIs) {
     p.allFree();
     for (uint64_t n = 0; n < 1024; ++n)
         p.stage(n, "x");
-    const auto s = p.catalog.staging.open(keyOf(2000), ObjectInfo());
+    const auto s = p.catalog.staging().open(keyOf(2000), ObjectInfo());
     EXPECT_EQ(p.catalog.addStaged(s), noSlot);
     EXPECT_EQ(p.catalog.addFound(HashedKey{1, 1}, nullptr, Record(), 100), noSlot);
     EXPECT_EQ(p.catalog.objects(), 1024U);
@@ -185,10 +329,10 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
     std::vector<uint64_t> objects;
     std::vector<ClusterNo> pinned;
     uint64_t next = 0;
-    const auto anyFree = [&] { return p.catalog.free.following(static_cast<ClusterNo>(random() % p.catalog.clusters.count())); };
+    const auto anyFree = [&] { return p.catalog.free().following(static_cast<ClusterNo>(random() % p.catalog.clusters().count())); };
     for (int i = 0; i < 3000; ++i) {
         const auto what = random() % 10;
-        if (what < 4 && p.catalog.free.size() > 30) {
+        if (what < 4 && p.catalog.free().size() > 30) {
             const auto c = anyFree();
             for (uint32_t n = 0; n < 1 + random() % 5; ++n) {
                 const auto size = static_cast<uint32_t>(random() % 8000);
@@ -198,9 +342,8 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
                     for (uint64_t k = 0; k < 1 + random() % 3; ++k) {
                         parts.push_back(anyFree());
                         if (parts.back() == c)
-                            parts.back() = p.catalog.free.following(c + 1);
-                        p.catalog.free.remove(parts.back());
-                        p.catalog.clusters.setState(parts.back(), ClusterState::writing);
+                            parts.back() = p.catalog.free().following(c + 1);
+                        p.announce(parts.back());
                     }
                     first = p.chain(parts, 61440, size + parts.size() * 61440, size);
                 }
@@ -209,18 +352,18 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
             }
         } else if (what < 7 && !objects.empty()) {
             const auto n = random() % objects.size();
-            const auto slot = p.catalog.index.find(keyOf(objects[n]));
+            const auto slot = p.catalog.index().find(keyOf(objects[n]));
             if (slot != noSlot)
                 p.catalog.erase(slot);
             objects[n] = objects.back();
             objects.pop_back();
         } else if (what == 7) {
-            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters.count());
-            if (p.catalog.clusters[c].state == ClusterState::packed)
+            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters().count());
+            if (p.catalog.clusters()[c].state == ClusterState::packed)
                 p.catalog.freeCluster(c);
         } else if (what == 8) {
-            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters.count());
-            if (p.catalog.clusters[c].state == ClusterState::packed) {
+            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters().count());
+            if (p.catalog.clusters()[c].state == ClusterState::packed) {
                 p.catalog.pin(c);
                 pinned.push_back(c);
             }
@@ -235,12 +378,12 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
     for (const auto c: pinned)
         p.catalog.unpin(c);
     for (const auto n: objects) {
-        const auto slot = p.catalog.index.find(keyOf(n));
+        const auto slot = p.catalog.index().find(keyOf(n));
         if (slot != noSlot)
             p.catalog.erase(slot);
     }
-    EXPECT_EQ(p.catalog.free.size(), p.catalog.clusters.count());
-    EXPECT_EQ(p.catalog.index.used(), 0U);
+    EXPECT_EQ(p.catalog.free().size(), p.catalog.clusters().count());
+    EXPECT_EQ(p.catalog.index().used(), 0U);
     EXPECT_EQ(p.catalog.liveBytes(), 0U);
 }
 
@@ -256,12 +399,11 @@ TEST(Catalog, findsGroupsInLargeClusters) {
     const auto offsetOf = [](const uint64_t n) { return static_cast<uint32_t>(4096 + n * Catalog::ExtentBytes(size)); };
     const auto fill = [&](const ClusterNo c, const uint64_t objects) {
         for (auto n = objects; n-- > 0;) { // as they are packed: what is behind comes first
-            const auto slot = p.placed(c * 100000 + n, c, offsetOf(n), size);
-            if (n > 4 && n < 10) // a group of six, all others alone
-                p.catalog.index[slot].setFlags(p.catalog.index[slot].flags() | flagJoined);
+            const bool joined = n > 4 && n < 10; // a group of six, all others alone
+            p.placed(c * 100000 + n, c, offsetOf(n), size, noCluster, joined);
         }
     };
-    const auto slotOf = [&](const ClusterNo c, const uint64_t n) { return p.catalog.index.find(keyOf(c * 100000 + n)); };
+    const auto slotOf = [&](const ClusterNo c, const uint64_t n) { return p.catalog.index().find(keyOf(c * 100000 + n)); };
     const auto expectRun = [&](const ClusterNo c, const uint64_t n, const uint64_t from, const uint64_t end) {
         const auto run = p.catalog.runAround(slotOf(c, n));
         EXPECT_EQ(run.from, offsetOf(from)) << n;
@@ -298,13 +440,13 @@ TEST(Catalog, forgetsSomeAtATime) {
     EXPECT_FALSE(p.catalog.forgetSome(5, records));
     EXPECT_EQ(records, 0U);
     EXPECT_EQ(p.catalog.objects(), 6U);
-    EXPECT_EQ(p.catalog.index.used(), 6U);
+    EXPECT_EQ(p.catalog.index().used(), 6U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
     records = 10;
     EXPECT_TRUE(p.catalog.forgetSome(5, records));
     EXPECT_EQ(records, 4U);
     EXPECT_EQ(p.catalog.objects(), 0U);
-    EXPECT_EQ(p.catalog.clusters[5].state, ClusterState::packed) << "the caller frees it";
+    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed) << "the caller frees it";
     p.catalog.freeCluster(5);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }

@@ -22,8 +22,13 @@ TEST(ClusterTable, countsStates) {
     EXPECT_EQ(table.count(), 100U);
     EXPECT_EQ(table.inState(ClusterState::unknown), 100U);
     std::mt19937_64 random(1);
-    for (int i = 0; i < 5000; ++i)
-        table.setState(static_cast<ClusterNo>(random() % 100), static_cast<ClusterState>(random() % clusterStateCount));
+    for (int i = 0; i < 50000; ++i) {
+        const auto n = static_cast<ClusterNo>(random() % 100);
+        const auto next = static_cast<ClusterState>(random() % clusterStateCount);
+        const bool isLast = next == ClusterState::bad || next == ClusterState::log;
+        if (ClusterTable::MayFollow(table[n].state, next) && (!isLast || random() % 100 == 0))
+            table.enter(n, next);
+    }
     for (unsigned s = 0; s < clusterStateCount; ++s) {
         uint32_t n = 0;
         for (ClusterNo c = 0; c < 100; ++c)
@@ -108,12 +113,24 @@ TEST(ClusterTable, keepsAListInOrder) {
         const auto n = static_cast<ClusterNo>(random() % 50);
         const auto at = std::find(oracle.begin(), oracle.end(), n);
         ASSERT_EQ(table.linked(n), at != oracle.end());
-        if (at != oracle.end()) {
-            oracle.erase(at);
-            table.unlink(n);
-        } else {
+        const auto enter = [&](const std::initializer_list<ClusterState> states) {
+            for (const auto s: states)
+                table.enter(n, s);
+        };
+        if (at == oracle.end()) {
+            if (table[n].state == ClusterState::free)
+                enter({ClusterState::announced, ClusterState::writing});
+            enter({ClusterState::packed});
             oracle.push_front(n);
-            table.pushHead(n);
+        } else if (i % 3 == 0) {
+            enter({ClusterState::draining, ClusterState::free});
+            oracle.erase(at);
+        } else if (i % 3 == 1) {
+            table.toHead(n);
+            oracle.splice(oracle.begin(), oracle, at);
+        } else {
+            table.toTail(n);
+            oracle.splice(oracle.end(), oracle, at);
         }
         auto c = table.tail();
         for (auto o = oracle.rbegin(); o != oracle.rend(); ++o, c = table.towardsHead(c))

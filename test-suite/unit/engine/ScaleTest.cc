@@ -38,11 +38,10 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
         p.context.recovered = true;
         auto &catalog = p.catalog;
         for (ClusterNo c = 0; c < count / perCluster; ++c) {
-            catalog.clusters.setState(c, ClusterState::packed);
-            catalog.clusters[c].sequence = ++p.context.sequence;
-            catalog.clusters[c].end = 1024 * 1024;
-            catalog.clusters[c].first = noSlot;
-            catalog.clusters.pushHead(c);
+            ClusterHeader header;
+            header.sequence = ++p.context.sequence;
+            header.end = 1024 * 1024;
+            catalog.addRead(c, header);
         }
         uint64_t refused = 0;
         for (uint64_t n = 0; n < count; ++n) {
@@ -51,11 +50,11 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
             r.cluster = static_cast<ClusterNo>(n / perCluster);
             r.setPlace(static_cast<uint32_t>(65536 + n % perCluster * 1024), 0);
             r.size = static_cast<uint32_t>(n % 900);
-            refused += catalog.addFound(catalog.index.hashOf(key), nullptr, r, r.size) == noSlot;
+            refused += catalog.addFound(catalog.index().hashOf(key), nullptr, r, r.size) == noSlot;
         }
         ASSERT_EQ(refused, 0U);
         ASSERT_EQ(catalog.objects(), count);
-        const auto bytes = static_cast<double>(catalog.index.bytesInUse() + catalog.clusters.count() * sizeof(ClusterEntry));
+        const auto bytes = static_cast<double>(catalog.index().bytesInUse() + catalog.clusters().count() * sizeof(ClusterEntry));
         EXPECT_LE(bytes / static_cast<double>(count), 40.0) << "bytes of memory for each object, all in";
         ASSERT_TRUE(p.until([&] { p.checkpointer.request(); p.checkpointer.poll(); return p.checkpointer.completed() > 0; }, 100000));
         d.superblock = p.checkpointer.superblock();
@@ -68,8 +67,8 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
     ASSERT_EQ(q.catalog.objects(), count);
     uint64_t wrong = 0;
     for (uint64_t n = 0; n < count; ++n) {
-        const auto slot = q.catalog.index.find(manyOf(n));
-        if (slot == noSlot || q.catalog.index[slot].cluster != n / perCluster || q.catalog.index[slot].size != n % 900)
+        const auto slot = q.catalog.index().find(manyOf(n));
+        if (slot == noSlot || q.catalog.index()[slot].cluster != n / perCluster || q.catalog.index()[slot].size != n % 900)
             ++wrong; // two keys of 17.5 M may share bucket and tag
     }
     EXPECT_LE(wrong, 2U);

@@ -33,7 +33,7 @@ protected:
         const auto bytes = bytesOf(c, partBytes);
         auto &header = part.header;
         if (!header.payloadCrc)
-            header.payloadCrc = partCrc(bytes.data(), bytes.size(), p.context.uuid, c, p.catalog.clusters[c].sequence);
+            header.payloadCrc = partCrc(bytes.data(), bytes.size(), p.context.uuid, c, p.catalog.clusters()[c].sequence);
         auto *const at = device.media.data() + p.context.geometry.clusterOffset(c);
         part.encode(at, partPayloadAt);
         memcpy(at + partPayloadAt, bytes.data(), bytes.size());
@@ -45,7 +45,7 @@ protected:
         part.header.kind = ClusterKind::part;
         part.header.number = c;
         part.header.uuid = p.context.uuid;
-        part.header.sequence = p.catalog.clusters[c].sequence;
+        part.header.sequence = p.catalog.clusters()[c].sequence;
         part.header.end = partPayloadAt + partBytes;
         part.header.partNumber = number;
         part.header.key = keyOf(1);
@@ -93,7 +93,7 @@ TEST_F(ObjectReaderTest, checksPartsInEveryRespect) {
                 EXPECT_EQ(reader.copy(frontBytes, &got[0], partBytes), -1) << c.what;
             }
         }
-        EXPECT_EQ(p.catalog.index.find(keyOf(1)) == noSlot, isCorrupt) << c.what;
+        EXPECT_EQ(p.catalog.index().find(keyOf(1)) == noSlot, isCorrupt) << c.what;
         if (!isCorrupt)
             p.catalog.erase(slot);
         p.cache.windows.forget(first);
@@ -103,16 +103,15 @@ TEST_F(ObjectReaderTest, checksPartsInEveryRespect) {
 /// a group of which the media have nothing: each object that is asked for goes, the others stay
 TEST_F(ObjectReaderTest, forgetsWhatIsNotThere) {
     const auto one = p.placed(1, home, front, frontBytes);
-    const auto two = p.placed(2, home, 2 * front, frontBytes);
-    p.catalog.index[two].setFlags(p.catalog.index[two].flags() | flagJoined);
+    const auto two = p.placed(2, home, 2 * front, frontBytes, noCluster, true);
     {
         ObjectReader reader(p.context, p.cache, keyOf(1), one);
         EXPECT_EQ(fetch(reader, 0), Status::corrupt);
         EXPECT_EQ(p.cache.use.groupReads().reads, 1U);
-        EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
-        EXPECT_EQ(p.catalog.index.find(keyOf(2)), two);
+        EXPECT_EQ(p.catalog.index().find(keyOf(1)), noSlot);
+        EXPECT_EQ(p.catalog.index().find(keyOf(2)), two);
         EXPECT_EQ(fetch(reader, 0), Status::corrupt) << "for the reader, nothing has changed";
     }
-    EXPECT_EQ(p.catalog.clusters[home].errors, 2U);
+    EXPECT_EQ(p.catalog.clusters()[home].errors, 2U);
     EXPECT_EQ(p.catalog.objects(), 1U);
 }

@@ -36,8 +36,8 @@ protected:
             turn();
         return condition();
     }
-    StageNo staged(const uint64_t n, const size_t size) {
-        const auto s = p.stage(n, bytesOf(n, size));
+    StageNo staged(const uint64_t n, const size_t size, const uint32_t heat = 0, const uint8_t flags = 0) {
+        const auto s = p.stage(n, bytesOf(n, size), noCluster, heat, flags);
         p.packer.noteComplete(s, p.context.config.persist);
         return s;
     }
@@ -59,12 +59,12 @@ TEST_F(WritingTest, allocatorHandsOutOnlyWhatTheJournalHas) {
     ASSERT_TRUE(p.writeJournal());
     EXPECT_EQ(p.allocator.ready(), p.allocator.reserve());
     const auto available = p.allocator.available();
-    EXPECT_EQ(available, p.catalog.clusters.count());
+    EXPECT_EQ(available, p.catalog.clusters().count());
     std::set<ClusterNo> taken;
     for (uint32_t i = 0; i < p.allocator.reserve(); ++i) {
         const auto c = p.allocator.take();
         ASSERT_NE(c, noCluster);
-        EXPECT_EQ(p.catalog.clusters[c].state, ClusterState::announced);
+        EXPECT_EQ(p.catalog.clusters()[c].state, ClusterState::announced);
         EXPECT_TRUE(taken.insert(c).second);
     }
     EXPECT_EQ(p.allocator.take(), noCluster);
@@ -122,10 +122,10 @@ TEST_F(WritingTest, aFlushThatFailedIsRepeated) {
 /// or a start would find the object without its doubt, which only a store of it may end
 TEST_F(WritingTest, packerWritesDownTheDoubtAboutAnObject) {
     for (uint64_t n = 0; n < 4; ++n)
-        p.catalog.staging[staged(n, 1000)].info.flags = n % 2 ? flagDoubtful : 0;
+        staged(n, 1000, 0, n % 2 ? flagDoubtful : 0);
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
-    const auto c = p.catalog.index[p.catalog.index.find(keyOf(1))].cluster;
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+    const auto c = p.catalog.index()[p.catalog.index().find(keyOf(1))].cluster;
     Directory d;
     ASSERT_EQ(d.decode(device.media.data() + p.context.geometry.clusterOffset(c), 65536, c, p.context.uuid, 65536), Status::ok);
     ASSERT_EQ(d.entries.size(), 4U);
@@ -144,13 +144,13 @@ TEST(Allocator, followsItsLayout) {
         d.config.layout = c.layout;
         Parts p(d);
         p.context.recovered = true;
-        p.catalog.makeFree(38);
+        p.catalog.addEmpty(38, true);
         p.allocator.poll();
         ASSERT_TRUE(p.writeJournal());
         ASSERT_EQ(p.allocator.take(), 38U);
         p.allocator.noteAccess(13);
         for (const ClusterNo n: {12U, 37U, 45U})
-            p.catalog.makeFree(n);
+            p.catalog.addEmpty(n, true);
         p.allocator.poll();
         ASSERT_TRUE(p.writeJournal());
         std::vector<ClusterNo> order;
@@ -166,9 +166,9 @@ TEST(Allocator, keepsTheMiddleForWhatIsWanted) {
     d.config.layout = LayoutPolicy::middle;
     Parts p(d);
     p.context.recovered = true;
-    const auto middle = p.catalog.clusters.count() / 2;
+    const auto middle = p.catalog.clusters().count() / 2;
     for (const ClusterNo n: {3U, middle - 9, middle + 8, 40U})
-        p.catalog.makeFree(n);
+        p.catalog.addEmpty(n, true);
     p.allocator.poll();
     EXPECT_EQ(p.allocator.take(true), noCluster) << "announced, but not written yet";
     ASSERT_TRUE(p.writeJournal());
@@ -184,7 +184,7 @@ TEST(Allocator, hasMiddleAndEndsReady) {
     d.config.layout = LayoutPolicy::middle;
     Parts p(d);
     p.allFree();
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     for (int i = 0; i < 40; ++i) {
         p.allocator.poll();
         ASSERT_TRUE(p.writeJournal());
@@ -199,15 +199,15 @@ TEST(Allocator, hasMiddleAndEndsReady) {
 
 TEST_F(WritingTest, packerTellsWhatWasUsedFromWhatIsNew) {
     p.context.config.layout = LayoutPolicy::middle;
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     uint64_t n = 0;
     for (int round = 0; round < 8; ++round) {
         const bool used = round % 2;
         for (const auto end = n + 12; n < end; ++n)
-            p.catalog.staging[staged(n, 5000)].heat = p.context.heatOf(used ? 2 : 0);
+            staged(n, 5000, p.context.heatOf(used ? 2 : 0));
         device.clock.advance(uint64_t(device.config.persist) * 500000);
-        ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
-        const auto c = p.catalog.index[p.catalog.index.find(keyOf(n - 1))].cluster;
+        ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+        const auto c = p.catalog.index()[p.catalog.index().find(keyOf(n - 1))].cluster;
         const bool inside = c > count / 4 && c < count - count / 4;
         EXPECT_EQ(inside, used) << "round " << round << ": cluster " << c << " of " << count;
     }
@@ -219,14 +219,14 @@ TEST_F(WritingTest, packerFillsClustersOldestFirst) {
     turnUntil([] { return false; });
     EXPECT_EQ(p.context.counters.packs, 0U) << "nothing is due yet";
     device.clock.advance(uint64_t(device.config.persist) * 500000);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
     EXPECT_EQ(p.context.counters.packs, 3U) << "12 objects fit into a cluster";
     EXPECT_EQ(p.context.counters.packedObjects, 30U);
     EXPECT_EQ(p.context.counters.packedBytes, 150000U);
     EXPECT_TRUE(p.packer.dirty());
-    const auto first = p.catalog.index[p.catalog.index.find(keyOf(0))].cluster;
+    const auto first = p.catalog.index()[p.catalog.index().find(keyOf(0))].cluster;
     for (uint64_t n = 0; n < 12; ++n)
-        EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(n))].cluster, first);
+        EXPECT_EQ(p.catalog.index()[p.catalog.index().find(keyOf(n))].cluster, first);
 
     // what is on the device can be read without us
     Directory front;
@@ -248,16 +248,16 @@ TEST_F(WritingTest, packerPutsGroupsTogether) {
     // even ones belong together
     p.packer.groupOf = [&](const StageNo s, std::vector<StageNo> &mates) {
         for (uint64_t n = 0; n < 24; n += 2) {
-            const auto slot = p.catalog.index.find(keyOf(n));
-            if (p.catalog.staging[s].key == keyOf(0) && p.catalog.index[slot].staged())
-                mates.push_back(p.catalog.index[slot].place);
+            const auto slot = p.catalog.index().find(keyOf(n));
+            if (p.catalog.staging()[s].key == keyOf(0) && p.catalog.index()[slot].staged())
+                mates.push_back(p.catalog.index()[slot].place);
         }
     };
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
-    const auto home = p.catalog.index[p.catalog.index.find(keyOf(0))].cluster;
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
+    const auto home = p.catalog.index()[p.catalog.index().find(keyOf(0))].cluster;
     for (uint64_t n = 0; n < 24; ++n)
-        EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(n))].cluster == home, n % 2 == 0) << n;
+        EXPECT_EQ(p.catalog.index()[p.catalog.index().find(keyOf(n))].cluster == home, n % 2 == 0) << n;
 }
 
 /// which group an object has is no cheap question
@@ -269,14 +269,14 @@ TEST_F(WritingTest, packerAsksForAGroupThatDoesNotFitOnlyOnce) {
     p.packer.groupOf = [&](const StageNo s, std::vector<StageNo> &group) {
         ++asked;
         for (uint64_t n = 0; n < 10 * mates; ++n) {
-            if (p.catalog.staging[s].key == keyOf(n)) {
+            if (p.catalog.staging()[s].key == keyOf(n)) {
                 for (auto mate = n / mates * mates; mate < (n / mates + 1) * mates; ++mate)
-                    group.push_back(p.catalog.index[p.catalog.index.find(keyOf(mate))].place);
+                    group.push_back(p.catalog.index()[p.catalog.index().find(keyOf(mate))].place);
             }
         }
     };
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.context.counters.packs, 10U);
     EXPECT_LE(asked, 10U + 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1);
 }
@@ -288,7 +288,7 @@ TEST_F(WritingTest, packerFillsTheGapsThatLargeOnesLeave) {
     for (uint64_t n = 40; n < 44; ++n)
         staged(n, 5000);
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.context.counters.packs, 39U);
 }
 
@@ -298,10 +298,10 @@ TEST_F(WritingTest, packerForgetsWhatWasDeletedMeanwhile) {
         staged(n, 5000);
     p.packer.packAll(true);
     ASSERT_TRUE(turnUntil([&] { return !p.packer.idle(); }));
-    p.catalog.erase(p.catalog.index.find(keyOf(2)));
+    p.catalog.erase(p.catalog.index().find(keyOf(2)));
     staged(2, 100); // and stored anew, perhaps in the same slots
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0 && p.packer.idle(); }));
-    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(2))), 100U);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index().find(keyOf(2))), 100U);
     EXPECT_EQ(p.catalog.objects(), 5U);
 }
 
@@ -327,14 +327,14 @@ TEST_F(WritingTest, packerWaitsForTheIndexAndForADiskThatTakesWrites) {
 TEST_F(WritingTest, packerPacksEachObjectOnce) {
     const auto one = staged(1, 5000);
     const auto two = staged(2, 5000);
-    p.catalog.staging.startPacking(one); // by somebody else
+    p.catalog.staging().startPacking(one); // by somebody else
     p.packer.groupOf = [&](StageNo, std::vector<StageNo> &group) { group = {one, two, two}; };
     p.packer.packAll(true);
     ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1 && p.packer.idle(); }));
     EXPECT_EQ(p.context.counters.packedObjects, 1U);
     EXPECT_EQ(p.context.counters.packedInGroups, 0U) << "alone in the end";
-    EXPECT_TRUE(p.catalog.index[p.catalog.index.find(keyOf(1))].staged());
-    EXPECT_FALSE(p.catalog.index[p.catalog.index.find(keyOf(2))].staged());
+    EXPECT_TRUE(p.catalog.index()[p.catalog.index().find(keyOf(1))].staged());
+    EXPECT_FALSE(p.catalog.index()[p.catalog.index().find(keyOf(2))].staged());
 }
 
 /// one object that waits long must not keep the memory of all that came and went behind it
@@ -342,7 +342,7 @@ TEST_F(WritingTest, packerRemembersFewArrivals) {
     staged(0, 100);
     for (uint64_t n = 1; n <= 30000; ++n) {
         const auto s = staged(n, 100);
-        p.catalog.erase(p.catalog.staging[s].record); // replaced, say
+        p.catalog.erase(p.catalog.staging()[s].record); // replaced, say
         ASSERT_LE(p.packer.arrivals(), 5000U);
     }
     EXPECT_EQ(p.catalog.objects(), 1U);
@@ -355,8 +355,8 @@ TEST_F(WritingTest, packerPutsBrokenClustersAside) {
     for (uint64_t n = 0; n < 5; ++n)
         staged(n, 5000);
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging.objects() == 0; }));
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::bad), 1U);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::bad), 1U);
     EXPECT_EQ(p.context.counters.quarantined, 1U);
     EXPECT_EQ(p.catalog.objects(), 5U);
     EXPECT_EQ(p.cache.windows.bytes(), 5 * 8192U) << "of the cluster that could be written; nothing is left of the other";
@@ -389,7 +389,7 @@ TEST(Writers, neverTakeMoreThanCanBePacked) {
 }
 
 TEST_F(WritingTest, evictorKeepsAReserve) {
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     for (ClusterNo c = 0; c < count; ++c)
         p.placed(c, c, 4096, 30000);
     EXPECT_EQ(p.allocator.available(), 0U);
@@ -403,8 +403,8 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
     constexpr uint32_t offset = 4096;
     p.placed(1, 5, offset, 500);
     p.placed(2, 6, offset, 500);
-    const auto slot = p.catalog.index.find(keyOf(1));
-    const auto &entry = p.catalog.clusters[5];
+    const auto slot = p.catalog.index().find(keyOf(1));
+    const auto &entry = p.catalog.clusters()[5];
     const auto buffer = std::make_shared<Buffer>(65536);
     memset(buffer->data(), 0, buffer->size());
     const auto relocate = [&](const uint64_t n) {
@@ -415,13 +415,13 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
         sealExtent(buffer->data() + offset, header, p.context.uuid, 5, offset);
         p.cache.windows.insert(5, entry.sequence, buffer, 65536);
         relocator.hold(5, false);
-        return relocator.relocate(5, entry.sequence, {{slot, p.catalog.index[slot].tag, offset, 500}});
+        return relocator.relocate(5, entry.sequence, {{slot, p.catalog.index()[slot].tag, offset, 500}});
     };
     EXPECT_EQ(relocate(2), 0U);
     relocator.flushed(relocator.takeSettled());
     EXPECT_EQ(p.context.counters.corrupt, 1U);
-    p.catalog.erase(p.catalog.index.find(keyOf(2)));
-    EXPECT_EQ(p.catalog.index.find(keyOf(2)), noSlot) << "it was there once";
+    p.catalog.erase(p.catalog.index().find(keyOf(2)));
+    EXPECT_EQ(p.catalog.index().find(keyOf(2)), noSlot) << "it was there once";
     EXPECT_EQ(relocate(1), 500U);
 }
 
@@ -434,27 +434,27 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         Relocator relocatorOfQ(q.context, q.cache.windows);
         Evictor e(q.context, q.journal, q.allocator, q.cache, relocatorOfQ);
         relocatorOfQ.onComplete = [](StageNo) {};
-        const auto count = q.catalog.clusters.count();
+        const auto count = q.catalog.clusters().count();
         for (ClusterNo c = 0; c < count; ++c)
             q.placed(c, c, 4096, 30000);
         // the oldest clusters are those in use
         for (ClusterNo c = 0; c < 40; ++c)
-            e.touch(q.catalog.index.find(keyOf(c)));
-        EXPECT_EQ(q.catalog.clusters.tail(), policy == ReplacementPolicy::lru ? 40U : 0U);
+            e.touch(q.catalog.index().find(keyOf(c)));
+        EXPECT_EQ(q.catalog.clusters().tail(), policy == ReplacementPolicy::lru ? 40U : 0U);
         q.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
         for (int i = 0; i < 20; ++i) {
             e.poll();
             q.allocator.poll();
             q.step();
         }
-        EXPECT_EQ(q.catalog.index.find(keyOf(0)) != noSlot, policy == ReplacementPolicy::lru);
-        EXPECT_NE(q.catalog.index.find(keyOf(count - 1)), noSlot);
+        EXPECT_EQ(q.catalog.index().find(keyOf(0)) != noSlot, policy == ReplacementPolicy::lru);
+        EXPECT_NE(q.catalog.index().find(keyOf(count - 1)), noSlot);
     }
 }
 
 /// a full device needs many free clusters at its start, but not within one turn
 TEST_F(WritingTest, onlySoManyClustersGoInATurn) {
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     for (ClusterNo c = 0; c < count; ++c)
         p.placed(c, c, 4096, 30000);
     p.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
@@ -472,12 +472,12 @@ TEST_F(WritingTest, smallObjectsStayInMemoryTogether) {
     for (uint64_t n = 0; n < 100; ++n)
         staged(n, 200);
     ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1; }));
-    const auto r = p.catalog.index[p.catalog.index.find(keyOf(1))];
-    const auto end = p.catalog.clusters[r.cluster].end;
+    const auto r = p.catalog.index()[p.catalog.index().find(keyOf(1))];
+    const auto end = p.catalog.clusters()[r.cluster].end;
     EXPECT_LE(p.cache.windows.bytes(), end + end / 4);
-    const auto sequence = p.catalog.clusters[r.cluster].sequence;
+    const auto sequence = p.catalog.clusters()[r.cluster].sequence;
     for (uint64_t n = 0; n < 100; ++n) {
-        const auto &record = p.catalog.index[p.catalog.index.find(keyOf(n))];
+        const auto &record = p.catalog.index()[p.catalog.index().find(keyOf(n))];
         EXPECT_NE(p.cache.windows.find({r.cluster, sequence, record.offset(), 232}), nullptr) << n;
     }
 }
@@ -488,9 +488,9 @@ TEST_F(WritingTest, memoryOfObjectsThatAreGoneIsGivenBack) {
     for (uint64_t n = 0; n < 3; ++n)
         stages.push_back(staged(n, 10000));
     ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1; }));
-    const auto slot = p.catalog.index.find(keyOf(1));
-    const auto r = p.catalog.index[slot];
-    const auto sequence = p.catalog.clusters[r.cluster].sequence;
+    const auto slot = p.catalog.index().find(keyOf(1));
+    const auto r = p.catalog.index()[slot];
+    const auto sequence = p.catalog.clusters()[r.cluster].sequence;
     const auto all = p.cache.windows.bytes();
     ASSERT_NE(p.cache.windows.find({r.cluster, sequence, r.offset(), 10000}), nullptr) << "what was written is in memory";
     std::vector<uint32_t> offsets;

@@ -29,7 +29,7 @@ protected:
     }
 
     /// objects that are staged, and not chosen yet
-    uint64_t waiting() const { return p.catalog.staging.completeBytes() / Staging::MemoryOf(payload); }
+    uint64_t waiting() const { return p.catalog.staging().completeBytes() / Staging::MemoryOf(payload); }
 
     PartsDevice device{256 * MB, largeClusters()};
     Parts p{device};
@@ -52,25 +52,25 @@ TEST_F(PackingTurns, aLargeClusterIsPackedInSeveralTurns) {
     EXPECT_GE(turns, 3 * objects / maxTurn) << "chosen, copied, placed";
     EXPECT_EQ(p.context.counters.packs, 1U);
     EXPECT_EQ(p.context.counters.packedObjects, objects);
-    EXPECT_EQ(p.catalog.staging.objects(), 0U);
+    EXPECT_EQ(p.catalog.staging().objects(), 0U);
 
-    const auto c = p.catalog.index[p.catalog.index.find(keyOf(0))].cluster;
-    EXPECT_EQ(p.catalog.clusters[c].live, objects);
+    const auto c = p.catalog.index()[p.catalog.index().find(keyOf(0))].cluster;
+    EXPECT_EQ(p.catalog.clusters()[c].live, objects);
     const char *const at = device.media.data() + p.context.geometry.clusterOffset(c);
     Directory front;
     ASSERT_EQ(front.decode(at, p.context.geometry.clusterBytes, c, p.context.uuid, p.context.geometry.clusterBytes), Status::ok);
     ASSERT_EQ(front.entries.size(), objects);
     for (uint64_t n = 0; n < objects; ++n) {
-        const auto slot = p.catalog.index.find(keyOf(n));
+        const auto slot = p.catalog.index().find(keyOf(n));
         ASSERT_NE(slot, noSlot);
-        const auto offset = p.catalog.index[slot].offset();
+        const auto offset = p.catalog.index()[slot].offset();
         ASSERT_EQ(memcmp(at + offset + ExtentHeader::encodedBytes, bytesOf(n, payload).data(), payload), 0) << n;
-        ASSERT_NE(p.cache.windows.find({c, p.catalog.clusters[c].sequence, offset, Catalog::ExtentBytes(payload)}), nullptr) << n;
+        ASSERT_NE(p.cache.windows.find({c, p.catalog.clusters()[c].sequence, offset, Catalog::ExtentBytes(payload)}), nullptr) << n;
     }
     // who follows whom in the cluster does so in the list of its records
-    auto last = p.catalog.clusters[c].first;
-    for (auto s = p.catalog.index[last].sibling; s != noSlot; last = s, s = p.catalog.index[s].sibling)
-        ASSERT_LT(p.catalog.index[last].offset(), p.catalog.index[s].offset());
+    auto last = p.catalog.clusters()[c].first;
+    for (auto s = p.catalog.index()[last].sibling; s != noSlot; last = s, s = p.catalog.index()[s].sibling)
+        ASSERT_LT(p.catalog.index()[last].offset(), p.catalog.index()[s].offset());
 }
 
 /// bytes count, too
@@ -99,21 +99,21 @@ TEST_F(PackingTurns, whatWasBegunIsFinished) {
     p.packer.poll();
     ASSERT_TRUE(p.until([&] { p.packer.poll(false); return p.packer.idle(); }));
     EXPECT_EQ(p.context.counters.packedObjects, objects);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::writing), 0U);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::writing), 0U);
 }
 
 TEST_F(PackingTurns, whatIsDeletedMeanwhileIsNotWritten) {
     constexpr uint64_t objects = 6000;
     stage(objects);
-    const auto erase = [&](const uint64_t n) { p.catalog.erase(p.catalog.index.find(keyOf(n))); };
+    const auto erase = [&](const uint64_t n) { p.catalog.erase(p.catalog.index().find(keyOf(n))); };
     while (waiting() > 3000)
         p.packer.poll();
     erase(7); // chosen, and without a cluster yet
-    while (!p.catalog.clusters.inState(ClusterState::writing))
+    while (!p.catalog.clusters().inState(ClusterState::writing))
         p.packer.poll();
     erase(5500); // there is a cluster, and nothing copied
     ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle(); }));
-    const auto c = p.catalog.index[p.catalog.index.find(keyOf(0))].cluster;
+    const auto c = p.catalog.index()[p.catalog.index().find(keyOf(0))].cluster;
     Directory front;
     ASSERT_EQ(front.decode(device.media.data() + p.context.geometry.clusterOffset(c), p.context.geometry.clusterBytes, c,
                            p.context.uuid, p.context.geometry.clusterBytes), Status::ok);
@@ -125,18 +125,18 @@ TEST_F(PackingTurns, whatIsDeletedMeanwhileIsNotWritten) {
 
 TEST_F(PackingTurns, whenAllAreDeletedTheClusterIsForOthers) {
     stage(3 * maxTurn); // as many as three turns choose
-    while (!p.catalog.clusters.inState(ClusterState::writing))
+    while (!p.catalog.clusters().inState(ClusterState::writing))
         p.packer.poll();
     const auto available = p.allocator.available();
     for (uint64_t n = 0; n < 3 * maxTurn; ++n)
-        p.catalog.erase(p.catalog.index.find(keyOf(n)));
+        p.catalog.erase(p.catalog.index().find(keyOf(n)));
     const auto writes = device.device->requests(IoOp::write);
     ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle(); }));
     EXPECT_EQ(device.device->requests(IoOp::write), writes);
     EXPECT_EQ(p.allocator.available(), available + 1);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::writing), 0U);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::writing), 0U);
     stage(10);
-    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle() && p.catalog.staging.objects() == 0; }));
+    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle() && p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.catalog.objects(), 10U);
 }
 

@@ -22,17 +22,6 @@ turns(Parts &p, const unsigned count = 50)
     return p.checkpointer.completed();
 }
 
-/// a cluster that objects can be added to
-void
-packed(Parts &p, const ClusterNo c)
-{
-    p.catalog.free.remove(c);
-    p.catalog.clusters.setState(c, ClusterState::packed);
-    p.catalog.clusters.pushHead(c);
-    p.catalog.clusters[c].sequence = ++p.context.sequence;
-    p.catalog.clusters[c].end = p.context.geometry.clusterBytes;
-}
-
 /// hours of the log of deletes
 void
 fillHalfOf(Journal &journal, Parts &p)
@@ -101,10 +90,8 @@ TEST(Checkpointer, goesOnInTheFirstClusters) {
     {
         Parts p(d);
         p.allFree();
-        for (ClusterNo n = 0; n < 2; ++n) {
-            p.catalog.free.remove(n);
-            p.catalog.clusters.setState(n, ClusterState::log);
-        }
+        for (ClusterNo n = 0; n < 2; ++n)
+            p.catalog.giveToLog(n);
         p.context.logClusters = 2;
         for (uint64_t n = 0; n < 300; ++n)
             p.placed(n, static_cast<ClusterNo>(4 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
@@ -114,8 +101,8 @@ TEST(Checkpointer, goesOnInTheFirstClusters) {
     Parts q(d);
     ASSERT_TRUE(q.recover());
     EXPECT_EQ(q.catalog.objects(), 300U);
-    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::log), 2U);
-    EXPECT_FALSE(q.catalog.free.contains(1));
+    EXPECT_EQ(q.catalog.clusters().inState(ClusterState::log), 2U);
+    EXPECT_FALSE(q.catalog.free().contains(1));
 }
 
 TEST(Checkpointer, goesPastBadClusters) {
@@ -125,12 +112,10 @@ TEST(Checkpointer, goesPastBadClusters) {
         Parts p(d);
         p.allFree();
         for (const ClusterNo n: {0, 2})
-            p.catalog.quarantine(n);
+            p.makeBad(n);
         const std::string before(d.media.data() + d.superblock.geometry.clusterOffset(0), 65536);
-        for (const ClusterNo n: {1, 3}) {
-            p.catalog.free.remove(n);
-            p.catalog.clusters.setState(n, ClusterState::log);
-        }
+        for (const ClusterNo n: {1, 3})
+            p.catalog.giveToLog(n);
         p.context.logClusters = 4;
         p.context.geometry.logSkips = {0, 2};
         for (uint64_t n = 0; n < 3000; ++n)
@@ -145,9 +130,9 @@ TEST(Checkpointer, goesPastBadClusters) {
     ASSERT_TRUE(q.recover());
     EXPECT_EQ(q.recovery->stats().blocksLost, 0U);
     EXPECT_EQ(q.catalog.objects(), 3000U);
-    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::log), 2U);
-    EXPECT_EQ(q.catalog.clusters[0].state, ClusterState::bad);
-    EXPECT_EQ(q.catalog.clusters[2].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters().inState(ClusterState::log), 2U);
+    EXPECT_EQ(q.catalog.clusters()[0].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters()[2].state, ClusterState::bad);
 }
 
 /// or the stop of a large store would take as long as it is large
@@ -162,7 +147,7 @@ TEST(Checkpointer, leavesTheTurnOutAtAStop) {
         if (brief)
             p.checkpointer.beBrief();
         const auto cursor = p.checkpointer.log().cursor();
-        p.catalog.erase(p.catalog.index.find(keyOf(brief)));
+        p.catalog.erase(p.catalog.index().find(keyOf(brief)));
         ASSERT_TRUE(p.runCheckpoint());
         EXPECT_EQ(p.checkpointer.log().cursor() == cursor, brief);
     }
@@ -181,7 +166,7 @@ TEST(Checkpointer, saysNothingWhenNothingChanged) {
     d.clock.advance(100000000);
     EXPECT_EQ(turns(p), 1U);
     EXPECT_EQ(d.device->requests(), requests);
-    p.catalog.erase(p.catalog.index.find(keyOf(1)));
+    p.catalog.erase(p.catalog.index().find(keyOf(1)));
     EXPECT_EQ(turns(p), 2U);
 }
 
@@ -198,7 +183,7 @@ TEST(Checkpointer, saysWhatChanged) {
     EXPECT_GT(all, 200U);
     const auto bytes = p.context.counters.checkpointBytes;
     for (uint64_t n = 0; n < 1000; ++n) // nine bytes each, twice
-        p.catalog.erase(p.catalog.index.find(keyOf(n * 30)));
+        p.catalog.erase(p.catalog.index().find(keyOf(n * 30)));
     ASSERT_TRUE(p.runCheckpoint());
     EXPECT_LE(p.context.counters.checkpointBytes - bytes, 2 * (3 + 3 + 2) * uint64_t(indexBlockBytes));
     const auto before = p.context.counters.checkpointBytes;
@@ -226,22 +211,22 @@ TEST(Checkpointer, theTailFollowsTheHead) {
         }
         ASSERT_EQ(p.catalog.objects(), there.size()) << life;
         for (const auto &o: there) {
-            const auto slot = p.catalog.index.find(keyOf(o.first));
+            const auto slot = p.catalog.index().find(keyOf(o.first));
             ASSERT_NE(slot, noSlot) << o.first << " in life " << life;
-            ASSERT_EQ(p.catalog.index[slot].cluster, o.second);
+            ASSERT_EQ(p.catalog.index()[slot].cluster, o.second);
         }
         for (int checkpoint = 0; checkpoint < 5; ++checkpoint) {
             for (int i = 0; i < 3; ++i) {
-                while (p.catalog.clusters[cluster].state == ClusterState::packed) {
-                    for (auto s = p.catalog.clusters[cluster].first; s != noSlot; s = p.catalog.index[s].sibling) {
-                        if (!p.catalog.index[s].dead())
-                            there.erase(p.catalog.index[s].timestamp);
+                while (p.catalog.clusters()[cluster].state == ClusterState::packed) {
+                    for (auto s = p.catalog.clusters()[cluster].first; s != noSlot; s = p.catalog.index()[s].sibling) {
+                        if (!p.catalog.index()[s].dead())
+                            there.erase(p.catalog.index()[s].timestamp);
                     }
                     p.catalog.freeCluster(cluster);
                 }
                 for (uint32_t n = 0; n < 40; ++n, ++next) {
                     const auto slot = p.placed(next, cluster, 1024 + n * 1024, 50);
-                    p.catalog.index[slot].timestamp = static_cast<uint32_t>(next); // so that we know which it is
+                    p.recordOf(slot).timestamp = static_cast<uint32_t>(next); // so that we know which it is
                     there[next] = cluster;
                 }
                 cluster = (cluster + 1) % 200;
@@ -250,9 +235,9 @@ TEST(Checkpointer, theTailFollowsTheHead) {
                 const auto victim = there.lower_bound(random() % next);
                 if (victim == there.end())
                     continue;
-                const auto slot = p.catalog.index.find(keyOf(victim->first));
+                const auto slot = p.catalog.index().find(keyOf(victim->first));
                 if (i % 2) {
-                    p.catalog.noteUpdate(slot);
+                    p.catalog.updateInfo(slot, p.catalog.info(slot));
                 } else {
                     p.catalog.erase(slot);
                     there.erase(victim);
@@ -281,23 +266,20 @@ TEST(Checkpointer, tellsClustersThatChangeMeanwhileApart) {
         p.checkpointer.request();
         p.checkpointer.poll();
         ASSERT_TRUE(p.checkpointer.running());
-        for (const auto c: {bad, announced})
-            p.catalog.free.remove(c);
-        p.catalog.clusters[bad].sequence = ++p.context.sequence; // written, and the write failed
-        p.catalog.clusters.setState(bad, ClusterState::bad);
+        p.beginWrite(bad);
+        p.catalog.failWrite(bad);
         p.journal.announce(announced, p.context.sequence);
-        p.catalog.clusters[announced].sequence = ++p.context.sequence; // written, freed, to be written again
-        p.catalog.clusters.setState(announced, ClusterState::announced);
+        p.catalog.announce(announced, ++p.context.sequence); // written, freed, to be written again
         ASSERT_TRUE(p.writeJournal());
         ASSERT_TRUE(p.until([&] { p.checkpointer.poll(); return p.checkpointer.completed() == 1; }));
         d.superblock = p.checkpointer.superblock();
     }
     Parts q(d);
     ASSERT_TRUE(q.recover());
-    EXPECT_EQ(q.catalog.clusters[bad].state, ClusterState::bad);
-    EXPECT_EQ(q.catalog.clusters[announced].state, ClusterState::free);
+    EXPECT_EQ(q.catalog.clusters()[bad].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters()[announced].state, ClusterState::free);
     EXPECT_EQ(q.recovery->stats().clustersRead, 1U) << "the announced one may have been written";
-    EXPECT_NE(q.catalog.index.find(keyOf(late)), noSlot);
+    EXPECT_NE(q.catalog.index().find(keyOf(late)), noSlot);
 }
 
 TEST(Checkpointer, manyRelocatedObjectsTakeSeveralBlocks) {
@@ -307,12 +289,15 @@ TEST(Checkpointer, manyRelocatedObjectsTakeSeveralBlocks) {
     {
         Parts p(d);
         p.allFree();
-        packed(p, 1);
+        const std::string bytes = "relocated";
+        for (uint64_t n = 0; n < count; ++n)
+            p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 48, static_cast<uint32_t>(bytes.size()));
+        p.catalog.beginRelocating(1);
         for (uint64_t n = 0; n < count; ++n) {
-            const auto s = p.stage(n, "relocated");
-            p.catalog.staging[s].origin = 1;
-            p.catalog.staging[s].originOffset = 1024 + static_cast<uint32_t>(n) * 48;
-            ++p.catalog.clusters[1].relocated;
+            const auto slot = p.catalog.index().find(keyOf(n));
+            const auto s = p.catalog.staging().open(keyOf(n), p.catalog.info(slot));
+            ASSERT_TRUE(p.catalog.staging().append(s, bytes.data(), bytes.size()));
+            p.catalog.relocate(slot, s);
         }
         ASSERT_TRUE(p.runCheckpoint());
     }
@@ -332,7 +317,7 @@ TEST(Checkpointer, aSuperblockThatMayHaveArrivedIsTakenSeriously) {
             p.allFree();
             p.placed(1, 1, 1024, 100);
             ASSERT_TRUE(p.runCheckpoint());
-            p.catalog.erase(p.catalog.index.find(keyOf(1)));
+            p.catalog.erase(p.catalog.index().find(keyOf(1)));
             p.placed(2, 2, 1024, 100);
             // the log, a flush, the superblock, a flush
             d.device->script(at % 2 ? IoOp::write : IoOp::flush, d.device->requests(at % 2 ? IoOp::write : IoOp::flush) + (at + 1) / 2, Fault::error);
@@ -345,9 +330,9 @@ TEST(Checkpointer, aSuperblockThatMayHaveArrivedIsTakenSeriously) {
         Parts q(d);
         ASSERT_TRUE(q.recover());
         EXPECT_EQ(q.recovery->stats().blocksLost, 0U) << at;
-        EXPECT_EQ(q.catalog.index.find(keyOf(1)), noSlot) << at;
-        EXPECT_NE(q.catalog.index.find(keyOf(2)), noSlot) << at;
-        EXPECT_NE(q.catalog.index.find(keyOf(3)), noSlot) << at;
+        EXPECT_EQ(q.catalog.index().find(keyOf(1)), noSlot) << at;
+        EXPECT_NE(q.catalog.index().find(keyOf(2)), noSlot) << at;
+        EXPECT_NE(q.catalog.index().find(keyOf(3)), noSlot) << at;
         EXPECT_EQ(q.catalog.objects(), 2U) << at;
     }
 }

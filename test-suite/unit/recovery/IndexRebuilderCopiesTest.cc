@@ -93,7 +93,7 @@ TEST_F(IndexRebuilderTest, copiesGiveWayOneByOne) {
     EXPECT_EQ(contested(), noCluster);
     finish();
     EXPECT_EQ(where(1), 10U);
-    EXPECT_EQ(p.catalog.clusters[12].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[12].state, ClusterState::free);
 }
 
 TEST_F(IndexRebuilderTest, copiesKeepTheirParts) {
@@ -105,7 +105,7 @@ TEST_F(IndexRebuilderTest, copiesKeepTheirParts) {
     unreadable();
     finish();
     EXPECT_EQ(where(1), 10U);
-    EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters()[20].state, ClusterState::part);
     EXPECT_EQ(p.catalog.liveBytes(), 200U + full);
 }
 
@@ -131,8 +131,8 @@ TEST_F(IndexRebuilderTest, aLargeCopyComesBackWithItsParts) {
     finish();
     EXPECT_EQ(where(1), 23U);
     EXPECT_EQ(where(2), 33U);
-    EXPECT_EQ(p.catalog.clusters[20].nextPart, 21U);
-    EXPECT_EQ(p.catalog.clusters[32].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[20].nextPart, 21U);
+    EXPECT_EQ(p.catalog.clusters()[32].state, ClusterState::free);
     EXPECT_EQ(p.catalog.liveBytes(), 2 * (200U + full + 500U));
     EXPECT_EQ(stats.objectsLost, 0U);
 }
@@ -141,7 +141,7 @@ TEST_F(IndexRebuilderTest, whatIsDeletedMeanwhileIsNotContested) {
     found(1, 10, 100);
     found(1, 11, 101);
     f.removedNow(keyOf(1));
-    p.catalog.erase(p.catalog.index.find(keyOf(1)));
+    p.catalog.erase(p.catalog.index().find(keyOf(1)));
     EXPECT_EQ(contested(), noCluster);
     finish();
     EXPECT_EQ(where(1), noCluster);
@@ -163,7 +163,7 @@ TEST_F(IndexRebuilderTest, onlyCopiesThatAreStillThereComeBack) {
     parted.object.packed = flagParted;
     add(parted);
     f.endLog();
-    p.catalog.clusters[10].sequence = 200; // written over
+    p.entryOf(10).sequence = 200; // written over
     unsigned asked = 0;
     for (; contested() != noCluster && asked < 9; ++asked)
         unreadable();
@@ -180,8 +180,9 @@ TEST_F(IndexRebuilderTest, copiesInClustersOutOfUseStayAway) {
     found(1, 11, 101);
     table(10, ClusterState::packed, 100);
     object(1, 10);
-    p.catalog.clusters.unlink(10);
-    p.catalog.clusters.setState(10, ClusterState::bad);
+    p.catalog.retire(10);
+    p.catalog.freeCluster(10);
+    ASSERT_EQ(p.catalog.clusters()[10].state, ClusterState::bad);
     EXPECT_EQ(contested(), 11U);
     unreadable();
     EXPECT_EQ(contested(), noCluster);
@@ -199,7 +200,7 @@ TEST_F(IndexRebuilderTest, copiesMayGoWhileTheyAreChecked) {
     const auto first = contested();
     const uint64_t other = first == 11 ? 2 : 1;
     f.removedNow(keyOf(other));
-    p.catalog.erase(p.catalog.index.find(keyOf(other)));
+    p.catalog.erase(p.catalog.index().find(keyOf(other)));
     unreadable();
     EXPECT_EQ(contested(), noCluster);
     finish();

@@ -12,8 +12,8 @@ namespace Testing {
 class IndexRebuilderTest : public ::testing::Test
 {
 protected:
-    IndexRebuilderTest() { p.catalog.holdEmpty = true; }
-    explicit IndexRebuilderTest(const Config &config): device(256 * MB, config) { p.catalog.holdEmpty = true; }
+    IndexRebuilderTest() { p.catalog.beginAdding(0); }
+    explicit IndexRebuilderTest(const Config &config): device(256 * MB, config) { p.catalog.beginAdding(0); }
 
     static bool Never() { return false; } ///< whether to go on: the shortest slices
 
@@ -71,7 +71,7 @@ protected:
     LoggedObject objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100, const uint32_t offset = 0) const {
         LoggedObject r;
         r.cluster = c;
-        r.object.hashed = p.catalog.index.hashOf(keyOf(n));
+        r.object.hashed = p.catalog.index().hashOf(keyOf(n));
         r.object.place = (offset ? offset : 1024 + 1024 * static_cast<uint32_t>(n % 32)) / extentAlignment;
         r.object.size = size;
         return r;
@@ -143,14 +143,14 @@ protected:
             ;
         while (!f.finish(Never))
             ;
-        const auto &t = p.catalog.clusters;
+        const auto &t = p.catalog.clusters();
         EXPECT_EQ(t.inState(ClusterState::unknown), 0U);
-        EXPECT_EQ(t.inState(ClusterState::free), p.catalog.free.size());
+        EXPECT_EQ(t.inState(ClusterState::free), p.catalog.free().size());
     }
     /// the cluster where an object is, or noCluster
     ClusterNo where(const uint64_t n) const {
-        const auto slot = p.catalog.index.find(keyOf(n));
-        return slot == noSlot ? noCluster : p.catalog.index[slot].cluster;
+        const auto slot = p.catalog.index().find(keyOf(n));
+        return slot == noSlot ? noCluster : p.catalog.index()[slot].cluster;
     }
 
     PartsDevice device;

@@ -16,7 +16,7 @@ TEST_F(IndexRebuilderTest, takesTheLogAsItIs) {
     finish();
     EXPECT_EQ(where(1), 3U);
     EXPECT_EQ(where(2), 3U);
-    EXPECT_EQ(p.catalog.clusters[4].state, ClusterState::bad);
+    EXPECT_EQ(p.catalog.clusters()[4].state, ClusterState::bad);
     EXPECT_EQ(p.catalog.liveBytes(), 200U);
     EXPECT_EQ(f.highest(), 10U);
     EXPECT_EQ(stats.dropped, 0U);
@@ -74,7 +74,7 @@ TEST_F(IndexRebuilderTest, higherSequenceNumbersWin) {
     finish();
     EXPECT_EQ(where(1), 11U);
     EXPECT_EQ(p.catalog.objects(), 1U);
-    EXPECT_EQ(p.catalog.clusters[10].state, ClusterState::free) << "nothing is left in it";
+    EXPECT_EQ(p.catalog.clusters()[10].state, ClusterState::free) << "nothing is left in it";
     EXPECT_EQ(p.catalog.liveBytes(), 200U);
 }
 
@@ -109,18 +109,18 @@ TEST_F(IndexRebuilderTest, whatTheCallerStoresNowStays) {
     object(1, 3);
     found(1, 10, 100000);
     finish();
-    const auto slot = p.catalog.index.find(keyOf(1));
+    const auto slot = p.catalog.index().find(keyOf(1));
     ASSERT_NE(slot, noSlot);
-    EXPECT_TRUE(p.catalog.index[slot].staged());
-    EXPECT_EQ(p.catalog.index[slot].place, s);
+    EXPECT_TRUE(p.catalog.index()[slot].staged());
+    EXPECT_EQ(p.catalog.index()[slot].place, s);
 }
 
 TEST_F(IndexRebuilderTest, scansLeaveDoubt) {
     found(1, 10, 100, true);
     found(2, 11, 101, false);
     finish();
-    EXPECT_TRUE(p.catalog.info(p.catalog.index.find(keyOf(1))).flags & flagDoubtful);
-    EXPECT_FALSE(p.catalog.info(p.catalog.index.find(keyOf(2))).flags & flagDoubtful);
+    EXPECT_TRUE(p.catalog.info(p.catalog.index().find(keyOf(1))).flags & flagDoubtful);
+    EXPECT_FALSE(p.catalog.info(p.catalog.index().find(keyOf(2))).flags & flagDoubtful);
 }
 
 TEST_F(IndexRebuilderTest, joinsPartsThatComeLate) {
@@ -131,18 +131,18 @@ TEST_F(IndexRebuilderTest, joinsPartsThatComeLate) {
     foundPart(23, 103, full); // of nobody
     finish();
     ASSERT_EQ(where(1), 10U);
-    const auto slot = p.catalog.index.find(keyOf(1));
+    const auto slot = p.catalog.index().find(keyOf(1));
     EXPECT_EQ(p.catalog.objectSize(slot), 500U + 2 * full + 700);
     EXPECT_EQ(p.catalog.payloadBytes(slot), 500U);
-    EXPECT_EQ(p.catalog.clusters[20].nextPart, 22U);
-    EXPECT_EQ(p.catalog.clusters[22].nextPart, 21U);
-    EXPECT_EQ(p.catalog.clusters[21].nextPart, noCluster);
-    EXPECT_EQ(p.catalog.clusters[23].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[20].nextPart, 22U);
+    EXPECT_EQ(p.catalog.clusters()[22].nextPart, 21U);
+    EXPECT_EQ(p.catalog.clusters()[21].nextPart, noCluster);
+    EXPECT_EQ(p.catalog.clusters()[23].state, ClusterState::free);
 }
 
 /// a large object enters when its parts are known: until then, older versions must not be taken for the newest
 TEST_F(IndexRebuilderTest, knowsWhatMayGiveWayToALargeObject) {
-    const auto awaitsNewer = [this](const uint64_t n) { return f.awaitsNewer(p.catalog.index.find(keyOf(n))); };
+    const auto awaitsNewer = [this](const uint64_t n) { return f.awaitsNewer(p.catalog.index().find(keyOf(n))); };
     const std::vector<PartReference> parts = {{20, full, 100}, {21, 700, 101}};
     for (const uint64_t n: {1, 2, 3})
         found(n, static_cast<ClusterNo>(n), 50);
@@ -195,8 +195,8 @@ TEST_F(IndexRebuilderTest, aNewHeadKeepsTheParts) {
     foundPart(21, 101, 700);
     finish();
     EXPECT_EQ(where(1), 11U);
-    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(1))), 600U + full + 700);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index().find(keyOf(1))), 600U + full + 700);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 2U);
 }
 
 /// readers trust the sizes that the log tells
@@ -227,7 +227,7 @@ TEST_F(IndexRebuilderTest, partsInTheLogMakeUpTheirObject) {
         EXPECT_EQ(where(n++) == 3, c.good) << c.what;
     finish();
     EXPECT_EQ(p.catalog.liveBytes(), sum);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 2U);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 2U);
 }
 
 /// whoever lets extents overlap could have more bytes in a cluster than 32 bits count
@@ -239,7 +239,7 @@ TEST(IndexRebuilder, holdsNoMoreThanFitsIntoACluster) {
     Parts p(device);
     RecoveryStats stats;
     IndexRebuilder f(p.context, stats);
-    p.catalog.holdEmpty = true;
+    p.catalog.beginAdding(0);
     Directory d;
     d.header.number = 1;
     d.header.sequence = 5;
@@ -256,7 +256,7 @@ TEST(IndexRebuilder, holdsNoMoreThanFitsIntoACluster) {
     EXPECT_LE(p.catalog.liveBytes(), d.header.end);
     EXPECT_EQ(p.catalog.objects(), 1U);
     EXPECT_TRUE(f.finish([] { return true; }));
-    EXPECT_NE(p.catalog.index.find(keyOf(0)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(0)), noSlot);
 }
 
 TEST_F(IndexRebuilderTest, aChainIsMadeOfParts) {
@@ -284,7 +284,7 @@ TEST_F(IndexRebuilderTest, partsHaveOneOwner) {
     EXPECT_EQ(where(1), noCluster);
     EXPECT_EQ(where(2), noCluster);
     ASSERT_EQ(where(9), 10U) << "the newest of them";
-    EXPECT_EQ(p.catalog.objectSize(p.catalog.index.find(keyOf(9))), 500U + full + 700);
+    EXPECT_EQ(p.catalog.objectSize(p.catalog.index().find(keyOf(9))), 500U + full + 700);
 }
 
 TEST_F(IndexRebuilderTest, aDirectoryMustBeTheOneThatTheTableKnows) {
@@ -300,17 +300,17 @@ TEST_F(IndexRebuilderTest, aDirectoryMustBeTheOneThatTheTableKnows) {
     EXPECT_EQ(where(1), noCluster);
     EXPECT_EQ(where(2), 5U);
     EXPECT_EQ(where(3), noCluster);
-    EXPECT_EQ(p.catalog.clusters.inState(ClusterState::part), 0U);
+    EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 0U);
 }
 
 /// a large object that is being stored has parts, and nobody to own them yet
 TEST_F(IndexRebuilderTest, partsThatAreWrittenMeanwhileStay) {
     foundPart(20, 100, full);
     foundPart(21, 101, full);
-    p.catalog.clusters[21].sequence = f.highest() + 1;
+    p.entryOf(21).sequence = f.highest() + 1;
     finish();
-    EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::free);
-    EXPECT_EQ(p.catalog.clusters[21].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters()[20].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[21].state, ClusterState::part);
 }
 
 /// a log of somebody who means harm
@@ -390,7 +390,7 @@ TEST_F(IndexRebuilderTest, aPieceWithNewTimesLeavesTheOthersToOlderSections) {
     object(1, 3);
     object(2, 3);
     finish();
-    EXPECT_EQ(p.catalog.info(p.catalog.index.find(keyOf(1))).timestamp, 1700000000);
+    EXPECT_EQ(p.catalog.info(p.catalog.index().find(keyOf(1))).timestamp, 1700000000);
     EXPECT_EQ(where(2), 3U);
     EXPECT_EQ(p.catalog.objects(), 2U);
     EXPECT_EQ(stats.dropped, 0U);
@@ -429,8 +429,8 @@ TEST_F(IndexRebuilderTest, theNewestUseOfAnObjectCounts) {
     object(1, 3);
     object(2, 3);
     finish();
-    EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(1))].heat(), 99U);
-    EXPECT_EQ(p.catalog.index[p.catalog.index.find(keyOf(2))].heat(), 0U);
+    EXPECT_EQ(p.catalog.index()[p.catalog.index().find(keyOf(1))].heat(), 99U);
+    EXPECT_EQ(p.catalog.index()[p.catalog.index().find(keyOf(2))].heat(), 0U);
 }
 
 TEST_F(IndexRebuilderTest, whatIsDoubtedIsRevalidated) {
@@ -439,8 +439,8 @@ TEST_F(IndexRebuilderTest, whatIsDoubtedIsRevalidated) {
     f.doubtFromHere();
     object(2, 3);
     finish();
-    EXPECT_FALSE(p.catalog.info(p.catalog.index.find(keyOf(1))).flags & flagDoubtful);
-    EXPECT_TRUE(p.catalog.info(p.catalog.index.find(keyOf(2))).flags & flagDoubtful);
+    EXPECT_FALSE(p.catalog.info(p.catalog.index().find(keyOf(1))).flags & flagDoubtful);
+    EXPECT_TRUE(p.catalog.info(p.catalog.index().find(keyOf(2))).flags & flagDoubtful);
 }
 
 /// the journal that ended it does not outlive the next checkpoint
@@ -448,11 +448,11 @@ TEST_F(IndexRebuilderTest, whatTheLogSaysInVainIsAChange) {
     removal(1, 100);
     table(3, ClusterState::packed, 50);
     object(2, 3);
-    EXPECT_FALSE(p.catalog.changes.any());
+    EXPECT_FALSE(p.catalog.changes().any());
     object(1, 3);
-    EXPECT_TRUE(p.catalog.changes.any());
-    p.catalog.changes.begin();
-    ASSERT_EQ(p.catalog.changes.collectedGone().size(), 1U);
-    EXPECT_EQ(p.catalog.changes.collectedGone()[0].cluster, 3U);
-    EXPECT_EQ(p.catalog.changes.collectedGone()[0].offset, 2048U);
+    EXPECT_TRUE(p.catalog.changes().any());
+    p.catalog.beginCheckpoint();
+    ASSERT_EQ(p.catalog.changes().collectedGone().size(), 1U);
+    EXPECT_EQ(p.catalog.changes().collectedGone()[0].cluster, 3U);
+    EXPECT_EQ(p.catalog.changes().collectedGone()[0].offset, 2048U);
 }

@@ -322,9 +322,8 @@ TEST(Checkpointer, writesWhatIsThere) {
         for (uint64_t n = 0; n < 200; ++n)
             p.placed(n, static_cast<ClusterNo>(n / 10), static_cast<uint32_t>(1024 + n % 10 * 4096), static_cast<uint32_t>(100 + n));
         p.placed(500, 30, 1024, 1000, p.chain({40, 45, 42}, 61440, 1000 + 3 * 61440, 1000));
-        p.catalog.clusters.setState(50, ClusterState::bad);
-        p.catalog.free.remove(50);
-        p.catalog.erase(p.catalog.index.find(keyOf(7)));
+        p.makeBad(50);
+        p.catalog.erase(p.catalog.index().find(keyOf(7)));
         p.stage(600, "staged only");
         live = p.catalog.objects() - 1;
         ASSERT_TRUE(p.runCheckpoint());
@@ -336,25 +335,25 @@ TEST(Checkpointer, writesWhatIsThere) {
     EXPECT_FALSE(q.recovery->stats().scanned);
     EXPECT_EQ(q.catalog.objects(), live);
     for (uint64_t n = 0; n < 200; ++n) {
-        const auto slot = q.catalog.index.find(keyOf(n));
+        const auto slot = q.catalog.index().find(keyOf(n));
         ASSERT_EQ(slot == noSlot, n == 7);
         if (slot != noSlot) {
-            EXPECT_EQ(q.catalog.index[slot].cluster, n / 10);
-            EXPECT_EQ(q.catalog.index[slot].offset(), 1024 + n % 10 * 4096);
+            EXPECT_EQ(q.catalog.index()[slot].cluster, n / 10);
+            EXPECT_EQ(q.catalog.index()[slot].offset(), 1024 + n % 10 * 4096);
             EXPECT_EQ(q.catalog.objectSize(slot), 100 + n);
         }
     }
-    const auto large = q.catalog.index.find(keyOf(500));
+    const auto large = q.catalog.index().find(keyOf(500));
     ASSERT_NE(large, noSlot);
     EXPECT_EQ(q.catalog.objectSize(large), 1000U + 3 * 61440);
     EXPECT_EQ(q.catalog.payloadBytes(large), 1000U);
-    EXPECT_EQ(q.catalog.clusters[40].nextPart, 45U);
-    EXPECT_EQ(q.catalog.clusters[45].nextPart, 42U);
-    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::part), 3U);
-    EXPECT_EQ(q.catalog.clusters[50].state, ClusterState::bad);
-    EXPECT_EQ(q.catalog.clusters.inState(ClusterState::packed), 21U);
-    EXPECT_EQ(q.catalog.free.size(), q.catalog.clusters.count() - 21 - 3 - 1);
-    EXPECT_EQ(q.catalog.index.find(keyOf(600)), noSlot);
+    EXPECT_EQ(q.catalog.clusters()[40].nextPart, 45U);
+    EXPECT_EQ(q.catalog.clusters()[45].nextPart, 42U);
+    EXPECT_EQ(q.catalog.clusters().inState(ClusterState::part), 3U);
+    EXPECT_EQ(q.catalog.clusters()[50].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters().inState(ClusterState::packed), 21U);
+    EXPECT_EQ(q.catalog.free().size(), q.catalog.clusters().count() - 21 - 3 - 1);
+    EXPECT_EQ(q.catalog.index().find(keyOf(600)), noSlot);
 }
 
 /// A cluster that was announced before the checkpoint began, and written while
@@ -368,8 +367,7 @@ TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
     {
         Parts p(d);
         p.allFree();
-        p.catalog.free.remove(late);
-        p.catalog.clusters.setState(late, ClusterState::announced);
+        p.announce(late);
         p.journal.announce(late, p.context.sequence);
         for (ClusterNo n = 0; n < 5600; ++n) { // so that there is more than one piece
             if (n != late)
@@ -381,33 +379,30 @@ TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
         ASSERT_TRUE(p.checkpointer.running());
 
         // what the packer does
-        auto &c = p.catalog.clusters[late];
         const auto stage = p.stage(77777, bytesOf(77777, 300));
         Directory front;
         DirectoryEntry e;
         e.key = keyOf(77777);
         e.offset = 1024;
         e.size = 300;
-        e.info = p.catalog.staging[stage].info;
+        e.info = p.catalog.staging()[stage].info;
         front.entries.push_back(e);
         front.header.number = late;
         front.header.uuid = p.context.uuid;
         front.header.sequence = ++p.context.sequence;
         front.header.end = 1024 + Catalog::ExtentBytes(300);
         front.encode(d.media.data() + p.context.geometry.clusterOffset(late), 1024);
-        p.catalog.clusters.setState(late, ClusterState::packed);
-        p.catalog.clusters.pushHead(late);
-        c.sequence = p.context.sequence;
-        c.end = front.header.end;
-        p.catalog.staging.startPacking(stage);
-        p.catalog.place(p.catalog.staging[stage].record, late, 1024, 300);
+        p.catalog.beginWrite(late, p.context.sequence);
+        p.catalog.staging().startPacking(stage);
+        p.catalog.place(p.catalog.staging()[stage].record, late, 1024, 300);
+        p.catalog.finishWrite(late, front.header.end, 0, 0);
 
         ASSERT_TRUE(p.until([&] { p.checkpointer.poll(); return p.checkpointer.completed() == 1; }));
         d.superblock = p.checkpointer.superblock();
     }
     Parts q(d);
     ASSERT_TRUE(q.recover());
-    EXPECT_NE(q.catalog.index.find(keyOf(77777)), noSlot) << "packed, but lost at the next start";
+    EXPECT_NE(q.catalog.index().find(keyOf(77777)), noSlot) << "packed, but lost at the next start";
 }
 
 TEST(Checkpointer, keepsTheOlderOneUntilTheNewerIsWhole) {
@@ -434,8 +429,8 @@ TEST(Checkpointer, keepsTheOlderOneUntilTheNewerIsWhole) {
         Parts q(d);
         ASSERT_TRUE(q.recover());
         EXPECT_FALSE(q.recovery->stats().scanned) << at;
-        EXPECT_NE(q.catalog.index.find(keyOf(1)), noSlot) << at;
-        EXPECT_EQ(q.catalog.index.find(keyOf(2)) != noSlot, d.superblock.checkpoint == 2) << at;
+        EXPECT_NE(q.catalog.index().find(keyOf(1)), noSlot) << at;
+        EXPECT_EQ(q.catalog.index().find(keyOf(2)) != noSlot, d.superblock.checkpoint == 2) << at;
     }
 }
 
@@ -444,6 +439,7 @@ TEST(Checkpointer, comesInTime) {
     d.config.checkpoint = 60;
     Parts p(d);
     p.allFree();
+    p.placed(1, 1, 1024, 10); // a change
     const auto count = [&] {
         for (int i = 0; i < 50; ++i) {
             p.checkpointer.poll();

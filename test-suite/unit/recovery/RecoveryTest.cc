@@ -131,7 +131,7 @@ TEST(Recovery, doubtsWhatMayHaveBeenRemoved) {
         {
             Parts p(d);
             ASSERT_TRUE(p.recover());
-            p.catalog.erase(p.catalog.index.find(keyOf(7)));
+            p.catalog.erase(p.catalog.index().find(keyOf(7)));
             p.placed(1000, 70, 1024, 8);
             p.checkpointer.beBrief(); // nothing else is said anew
             ASSERT_TRUE(p.runCheckpoint());
@@ -145,10 +145,10 @@ TEST(Recovery, doubtsWhatMayHaveBeenRemoved) {
             p.logBlock(first + 2)[100] ^= 1;
         ASSERT_TRUE(p.recover());
         EXPECT_FALSE(p.recovery->stats().scanned);
-        EXPECT_EQ(p.catalog.index.find(keyOf(7)) != noSlot, copies == 3) << copies;
-        const auto flags = p.catalog.info(p.catalog.index.find(keyOf(8))).flags;
+        EXPECT_EQ(p.catalog.index().find(keyOf(7)) != noSlot, copies == 3) << copies;
+        const auto flags = p.catalog.info(p.catalog.index().find(keyOf(8))).flags;
         EXPECT_EQ(bool(flags & flagDoubtful), copies == 3) << copies;
-        EXPECT_FALSE(p.catalog.info(p.catalog.index.find(keyOf(1001))).flags & flagDoubtful) << copies;
+        EXPECT_FALSE(p.catalog.info(p.catalog.index().find(keyOf(1001))).flags & flagDoubtful) << copies;
         EXPECT_EQ(p.catalog.objects(), 501U + (copies == 3));
     }
 }
@@ -163,7 +163,7 @@ TEST(Recovery, missesACheckpointThatIsLost) {
         ASSERT_TRUE(p.recover());
         p.checkpointer.beBrief();
         for (const uint64_t n: {7, 8}) {
-            p.catalog.erase(p.catalog.index.find(keyOf(n)));
+            p.catalog.erase(p.catalog.index().find(keyOf(n)));
             ASSERT_TRUE(p.runCheckpoint());
         }
     }
@@ -173,9 +173,9 @@ TEST(Recovery, missesACheckpointThatIsLost) {
         p.logBlock(first + i)[100] ^= 1;
     ASSERT_TRUE(p.recover());
     EXPECT_FALSE(p.recovery->stats().scanned);
-    EXPECT_EQ(p.catalog.index.find(keyOf(8)), noSlot);
-    ASSERT_NE(p.catalog.index.find(keyOf(7)), noSlot);
-    EXPECT_TRUE(p.catalog.info(p.catalog.index.find(keyOf(7))).flags & flagDoubtful);
+    EXPECT_EQ(p.catalog.index().find(keyOf(8)), noSlot);
+    ASSERT_NE(p.catalog.index().find(keyOf(7)), noSlot);
+    EXPECT_TRUE(p.catalog.info(p.catalog.index().find(keyOf(7))).flags & flagDoubtful);
 }
 
 /// requests come between the pieces of a large index: a turn takes no longer than it may
@@ -246,8 +246,8 @@ TEST(Recovery, aScanLeavesNewerClustersAlone) {
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->scanning(); }));
     putCluster(d, 71, 7001, p.context.sequence + 1);
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->done(); }));
-    EXPECT_NE(p.catalog.index.find(keyOf(7000)), noSlot);
-    EXPECT_EQ(p.catalog.index.find(keyOf(7001)), noSlot) << "whoever writes it adds it, too";
+    EXPECT_NE(p.catalog.index().find(keyOf(7000)), noSlot);
+    EXPECT_EQ(p.catalog.index().find(keyOf(7001)), noSlot) << "whoever writes it adds it, too";
 }
 
 /// the superblock is older than what was written last: ages of objects must not depend on that
@@ -269,7 +269,7 @@ TEST(Recovery, goesOnWhereTheHeatOfObjectsIs) {
     p.recovery->takeNumbers();
     p.recovery->start();
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->done(); }));
-    ASSERT_NE(p.catalog.index.find(keyOf(3)), noSlot);
+    ASSERT_NE(p.catalog.index().find(keyOf(3)), noSlot);
     EXPECT_GT(p.context.sequence, newest);
     EXPECT_EQ((p.context.sequence - newest) % (256 * p.context.heatTickWrites()), 0U);
 }
@@ -302,9 +302,9 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
         EXPECT_TRUE(waited);
         last = d.device->requests(IoOp::read);
         EXPECT_EQ(d.device->injected(Fault::error), fault == Fault::error ? 1U : 0U);
-        const auto slot = p.catalog.index.find(keyOf(3));
+        const auto slot = p.catalog.index().find(keyOf(3));
         ASSERT_NE(slot, noSlot);
-        EXPECT_EQ(p.catalog.index[slot].cluster, 1U) << "the newer copy is torn";
+        EXPECT_EQ(p.catalog.index()[slot].cluster, 1U) << "the newer copy is torn";
         EXPECT_EQ(p.catalog.objects(), 10U);
     }
 }

@@ -20,23 +20,28 @@ victims(const ClusterTable &table)
     return list;
 }
 
-void
-pack(ClusterTable &table, const ClusterNo n)
+class UseOrderTest : public ::testing::Test
 {
-    table.setState(n, ClusterState::packed);
-    table.pushHead(n);
-}
+protected:
+    void pack(const ClusterNo n) {
+        ClusterHeader header;
+        header.end = p.context.geometry.clusterBytes;
+        p.catalog.addRead(n, header);
+    }
+
+    PartsDevice device{512 * MB, smallConfig(), true};
+    Parts p{device};
+    UseOrder order{p.catalog};
+};
 
 } // namespace
 
-TEST(UseOrder, sortsManyInSlices) {
+TEST_F(UseOrderTest, sortsManyInSlices) {
     constexpr uint32_t count = 5000;
-    Changes changes(count);
-    ClusterTable table(count, changes);
-    UseOrder order(table);
+    ASSERT_GE(p.catalog.clusters().count(), count);
     std::vector<std::pair<uint32_t, ClusterNo>> wanted;
     for (ClusterNo n = 0; n < count; ++n) {
-        pack(table, n);
+        pack(n);
         const auto age = static_cast<uint32_t>(mix(n) >> (n % 33));
         order.add(n, age);
         wanted.push_back({age, n});
@@ -46,32 +51,25 @@ TEST(UseOrder, sortsManyInSlices) {
     while (!order.run([] { return false; }))
         ++slices;
     EXPECT_GT(slices, 10U) << "it can be interrupted";
-    const auto list = victims(table);
+    const auto list = victims(p.catalog.clusters());
     ASSERT_EQ(list.size(), count);
     for (uint32_t i = 0; i < count; ++i)
         ASSERT_EQ(list[count - 1 - i], wanted[i].second) << i;
 }
 
 /// what happens between slices
-TEST(UseOrder, leavesWhatIsNewInFront) {
-    Changes changes(4);
-    ClusterTable table(4, changes);
-    UseOrder order(table);
+TEST_F(UseOrderTest, leavesWhatIsNewInFront) {
     for (const ClusterNo n: {0, 1, 2}) {
-        pack(table, n);
+        pack(n);
         order.add(n, 10 - n);
     }
-    table.unlink(1);
-    table.setState(1, ClusterState::free);
-    pack(table, 3);
+    p.catalog.freeCluster(1);
+    pack(3);
     EXPECT_TRUE(order.run([] { return true; }));
-    EXPECT_EQ(victims(table), (std::vector<ClusterNo>{0, 2, 3}));
+    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{0, 2, 3}));
 }
 
-TEST(UseOrder, ofNothingIsDoneAtOnce) {
-    Changes changes(4);
-    ClusterTable table(4, changes);
-    UseOrder order(table);
+TEST_F(UseOrderTest, ofNothingIsDoneAtOnce) {
     EXPECT_TRUE(order.run([] { return false; }));
 }
 
@@ -80,13 +78,13 @@ TEST_F(IndexRebuilderTest, clustersAreInOrderOfUseWhenTheClockHasGoneRound) {
     p.context.sequence = (uint64_t(1) << 32) + 100;
     const auto used = [&](const ClusterNo c, const uint64_t n, const Sequence when) {
         found(n, c, 10 + c);
-        p.catalog.clusters[c].heat = static_cast<uint32_t>(when);
+        p.entryOf(c).heat = static_cast<uint32_t>(when);
     };
     used(1, 1, (uint64_t(1) << 32) + 50); // 50 as the table has it
     used(2, 2, (uint64_t(1) << 32) - 50);
     used(3, 3, (uint64_t(1) << 32) - 5000);
     finish();
-    EXPECT_EQ(victims(p.catalog.clusters), (std::vector<ClusterNo>{3, 2, 1}));
+    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{3, 2, 1}));
 }
 
 /// uses do not matter then, and they are noted all the same
@@ -95,10 +93,10 @@ TEST_F(IndexRebuilderTest, clustersAreInOrderOfWritingWithFifo) {
     p.context.sequence = 1000;
     for (const ClusterNo c: {1, 2, 3}) {
         found(c, c, 100 * c);
-        p.catalog.clusters[c].heat = 900 - c;
+        p.entryOf(c).heat = 900 - c;
     }
     finish();
-    EXPECT_EQ(victims(p.catalog.clusters), (std::vector<ClusterNo>{1, 2, 3}));
+    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{1, 2, 3}));
 }
 
 /// a device of some million clusters takes seconds
@@ -110,10 +108,10 @@ TEST(UseOrder, theEndOfAStartTakesAsManyTurnsAsItNeeds) {
     f.endLog();
     unsigned turns = 1;
     for (uint32_t before = 0; !f.finish([] { return false; }); ++turns) {
-        EXPECT_LE(p.catalog.free.size() - before, 1024U);
-        before = p.catalog.free.size();
+        EXPECT_LE(p.catalog.free().size() - before, 1024U);
+        before = p.catalog.free().size();
     }
-    EXPECT_GE(turns, p.catalog.clusters.count() / 1024);
+    EXPECT_GE(turns, p.catalog.clusters().count() / 1024);
     EXPECT_GT(turns, 2U);
-    EXPECT_EQ(p.catalog.free.size(), p.catalog.clusters.count());
+    EXPECT_EQ(p.catalog.free().size(), p.catalog.clusters().count());
 }

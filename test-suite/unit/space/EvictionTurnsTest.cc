@@ -39,7 +39,7 @@ protected:
             char *const extent = buffer->data() + offsetOf(n);
             ExtentHeader header;
             header.size = payload;
-            header.sequence = p.catalog.clusters[large].sequence;
+            header.sequence = p.catalog.clusters()[large].sequence;
             header.key = keyOf(n);
             memcpy(extent + ExtentHeader::encodedBytes, bytesOf(n, payload).data(), payload);
             sealExtent(extent, header, p.context.uuid, large, offsetOf(n));
@@ -49,14 +49,15 @@ protected:
 
     /// there is no cluster but the large one, and one that is being written
     void takeAllOthers() {
-        for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c) {
-            if (c != large)
-                p.catalog.quarantine(c);
+        for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c) {
+            if (c && c != large)
+                p.makeBad(c);
         }
-        p.catalog.clusters.setState(0, ClusterState::writing);
+        p.announce(0);
+        p.catalog.beginWrite(0, p.context.sequence);
     }
 
-    ClusterState state() const { return p.catalog.clusters[large].state; }
+    ClusterState state() const { return p.catalog.clusters()[large].state; }
 
     PartsDevice device{256 * MB, largeClusters()};
     Parts p{device};
@@ -73,7 +74,7 @@ TEST_F(EvictionTurns, aLargeClusterGoesInSeveralTurns) {
     fill(objects);
     p.context.config.clusterLifetime = 100;
     device.clock.advance(101 * uint64_t(1000000));
-    p.catalog.clusters[large].written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    p.entryOf(large).written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
     unsigned turns = 0;
     for (; state() == ClusterState::packed && turns < 100; ++turns) {
         const auto before = p.catalog.objects();
@@ -90,7 +91,7 @@ TEST_F(EvictionTurns, aLargeClusterGoesInSeveralTurns) {
     EXPECT_EQ(p.context.counters.evictedClusters, 1U);
     EXPECT_EQ(p.context.counters.evictedObjects, objects);
     EXPECT_EQ(p.context.counters.expiredObjects, objects);
-    EXPECT_EQ(p.catalog.index.used(), 0U);
+    EXPECT_EQ(p.catalog.index().used(), 0U);
 }
 
 /// deletes may empty it before its turn comes
@@ -98,11 +99,11 @@ TEST_F(EvictionTurns, whatDeletesHaveEmptiedIsLeftAlone) {
     fill(3000);
     p.context.config.clusterLifetime = 100;
     device.clock.advance(101 * uint64_t(1000000));
-    p.catalog.clusters[large].written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    p.entryOf(large).written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
     evictor.poll();
     ASSERT_EQ(state(), ClusterState::packed);
     for (uint64_t n = 0; n < 3000; ++n) {
-        const auto slot = p.catalog.index.find(keyOf(n));
+        const auto slot = p.catalog.index().find(keyOf(n));
         if (slot != noSlot)
             p.catalog.erase(slot);
     }
@@ -110,7 +111,7 @@ TEST_F(EvictionTurns, whatDeletesHaveEmptiedIsLeftAlone) {
     p.placed(7777, large, 0, payload); // it is used again
     evictor.poll();
     EXPECT_FALSE(relocator.holds(large));
-    EXPECT_NE(p.catalog.index.find(keyOf(7777)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(7777)), noSlot);
     EXPECT_EQ(state(), ClusterState::packed);
 }
 
@@ -119,9 +120,9 @@ TEST_F(EvictionTurns, manyObjectsAreRelocatedInSeveralTurns) {
     constexpr uint64_t objects = 6000;
     constexpr uint64_t used = 2000; ///< the first of them
     fill(objects);
-    p.cache.windows.insert(large, p.catalog.clusters[large].sequence, bytesOfAll(objects), p.context.geometry.clusterBytes);
+    p.cache.windows.insert(large, p.catalog.clusters()[large].sequence, bytesOfAll(objects), p.context.geometry.clusterBytes);
     for (uint64_t n = 0; n < used; ++n)
-        evictor.touch(p.catalog.index.find(keyOf(n)));
+        evictor.touch(p.catalog.index().find(keyOf(n)));
     takeAllOthers();
     p.context.counters.packedBytes = uint64_t(1) << 30; // a budget for relocating
     size_t most = 0;
@@ -137,16 +138,16 @@ TEST_F(EvictionTurns, manyObjectsAreRelocatedInSeveralTurns) {
     EXPECT_GT(most, 0U);
     EXPECT_EQ(p.context.counters.relocatedBytes, used * payload);
     for (const auto s: staged) {
-        const auto n = p.catalog.staging[s].originOffset / Catalog::ExtentBytes(payload);
+        const auto n = p.catalog.staging()[s].originOffset / Catalog::ExtentBytes(payload);
         std::string got(payload, '\0');
         Staging::Cursor cursor;
-        ASSERT_EQ(p.catalog.staging.copy(s, 0, &got[0], payload, cursor), payload);
+        ASSERT_EQ(p.catalog.staging().copy(s, 0, &got[0], payload, cursor), payload);
         ASSERT_TRUE(got == bytesOf(n, payload)) << n;
         ASSERT_LT(n, used);
     }
     EXPECT_EQ(p.context.counters.corrupt, 0U);
     EXPECT_EQ(state(), ClusterState::packed) << "until they are on the device elsewhere";
-    EXPECT_EQ(p.catalog.clusters[large].live, objects - used);
+    EXPECT_EQ(p.catalog.clusters()[large].live, objects - used);
 }
 
 /// a look for what has expired takes as many turns as it needs
@@ -156,7 +157,7 @@ TEST_F(EvictionTurns, expiredObjectsGoInSeveralTurns) {
     p.context.config.fileLifetime = 100;
     for (uint64_t n = 0; n < objects; ++n) {
         if (n % 5)
-            p.catalog.index[p.catalog.index.find(keyOf(n))].timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+            p.recordOf(p.catalog.index().find(keyOf(n))).timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
     }
     device.clock.advance(1000000);
     for (unsigned turns = 0; turns < 100 && p.catalog.objects() > objects / 5; ++turns) {
@@ -166,7 +167,7 @@ TEST_F(EvictionTurns, expiredObjectsGoInSeveralTurns) {
     }
     EXPECT_EQ(p.catalog.objects(), objects / 5);
     for (uint64_t n = 0; n < objects; ++n)
-        ASSERT_EQ(p.catalog.index.find(keyOf(n)) != noSlot, n % 5 == 0) << n;
+        ASSERT_EQ(p.catalog.index().find(keyOf(n)) != noSlot, n % 5 == 0) << n;
 }
 
 /// who needs a cluster at once can't wait for the next turn

@@ -37,9 +37,9 @@ protected:
         memset(buffer->data(), 0, buffer->size());
         for (uint64_t n = 1; n <= count; ++n) {
             wanted.push_back({p.placed(n, home, offsetOf(n), payload, n == 1 ? firstPart : noCluster), 0, offsetOf(n), payload});
-            wanted.back().tag = p.catalog.index[wanted.back().slot].tag;
+            wanted.back().tag = p.catalog.index()[wanted.back().slot].tag;
         }
-        sequence = p.catalog.clusters[home].sequence;
+        sequence = p.catalog.clusters()[home].sequence;
         for (uint64_t n = 1; n <= count; ++n) {
             ExtentHeader header;
             header.size = payload;
@@ -58,7 +58,7 @@ protected:
 
     /// takes all places of the index but so many
     void fillIndex(const uint64_t left) {
-        auto &index = p.catalog.index;
+        auto &index = const_cast<Index &>(p.catalog.index()); // these are of no cluster
         for (uint64_t n = 0; index.used() + left < index.capacity(); ++n)
             ASSERT_NE(index.insert(keyOf(100000 + n)), noSlot);
     }
@@ -80,21 +80,21 @@ TEST_F(Replacement, relocatesWhatIsStillThere) {
     p.catalog.erase(wanted[0].slot); // deleted
     ++wanted[1].tag; // its record is somebody else's now
     wanted[2].offset = offsetOf(7); // of which nothing is known
-    wanted.push_back({elsewhere, p.catalog.index[elsewhere].tag, offsetOf(3), payload}); // has moved
+    wanted.push_back({elsewhere, p.catalog.index()[elsewhere].tag, offsetOf(3), payload}); // has moved
     EXPECT_EQ(relocate(), 2 * payload);
     ASSERT_EQ(staged.size(), 2U);
     for (const uint64_t n: {4, 5}) {
-        const auto &o = p.catalog.staging[staged[n - 4]];
+        const auto &o = p.catalog.staging()[staged[n - 4]];
         EXPECT_EQ(o.key, keyOf(n));
         EXPECT_EQ(o.origin, home);
         std::string got(payload, '\0');
         Staging::Cursor cursor;
-        EXPECT_EQ(p.catalog.staging.copy(staged[n - 4], 0, &got[0], payload, cursor), payload);
+        EXPECT_EQ(p.catalog.staging().copy(staged[n - 4], 0, &got[0], payload, cursor), payload);
         EXPECT_TRUE(got == bytesOf(n, payload)) << n;
     }
     EXPECT_EQ(p.context.counters.relocatedObjects, 2U);
     EXPECT_EQ(p.context.counters.corrupt, 0U);
-    EXPECT_EQ(p.catalog.clusters[home].live, 2U);
+    EXPECT_EQ(p.catalog.clusters()[home].live, 2U);
     EXPECT_TRUE(relocator.takeSettled().empty()) << "two are nowhere but in memory";
 }
 
@@ -106,7 +106,7 @@ TEST_F(Replacement, relocatesNothingFromWhatTheClusterWasBefore) {
     EXPECT_FALSE(relocator.holds(home));
     for (const auto &w: wanted)
         p.catalog.erase(w.slot);
-    ASSERT_EQ(p.catalog.clusters[home].state, ClusterState::free);
+    ASSERT_EQ(p.catalog.clusters()[home].state, ClusterState::free);
     relocator.hold(home, true);
     EXPECT_EQ(relocator.relocate(home, sequence, wanted), 0U) << "emptied meanwhile";
     EXPECT_EQ(relocator.held(), 0U);
@@ -125,7 +125,7 @@ TEST_F(Replacement, relocatesNothingWithoutItsBytes) {
 
 TEST_F(Replacement, relocatesNothingIntoFullStaging) {
     prepare(2);
-    auto &staging = p.catalog.staging;
+    auto &staging = p.catalog.staging();
     const auto all = staging.bytesFree();
     ASSERT_TRUE(staging.promise(all));
     EXPECT_EQ(relocate(), 0U);
@@ -151,17 +151,17 @@ TEST_F(Replacement, anObjectThatTheIndexHasNoPlaceForStaysWhereItIs) {
     p.catalog.erase(wanted.back().slot); // which keeps its place, too
     wanted.pop_back();
     fillIndex(1);
-    const auto used = p.catalog.staging.bytesUsed();
+    const auto used = p.catalog.staging().bytesUsed();
     std::swap(wanted[0], wanted[1]); // the one with parts finds nothing, nor does the last one
     EXPECT_EQ(relocate(), payload);
     for (const uint64_t n: {1, 2, 3}) {
-        const auto slot = p.catalog.index.find(keyOf(n));
+        const auto slot = p.catalog.index().find(keyOf(n));
         ASSERT_NE(slot, noSlot) << n;
-        EXPECT_EQ(p.catalog.index[slot].staged(), n == 2) << n;
+        EXPECT_EQ(p.catalog.index()[slot].staged(), n == 2) << n;
     }
-    EXPECT_EQ(p.catalog.clusters[20].state, ClusterState::part);
-    EXPECT_EQ(p.catalog.clusters[21].state, ClusterState::part);
-    EXPECT_EQ(p.catalog.staging.bytesUsed(), used + Staging::MemoryOf(payload));
+    EXPECT_EQ(p.catalog.clusters()[20].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters()[21].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.staging().bytesUsed(), used + Staging::MemoryOf(payload));
 }
 
 /// what is relocated away may be deleted before the flush: its cluster is free then
@@ -169,10 +169,10 @@ TEST_F(Replacement, emptiedClustersAreFreeAfterTheFlush) {
     prepare(1);
     ASSERT_EQ(relocate(), payload);
     EXPECT_TRUE(relocator.takeSettled().empty());
-    p.catalog.erase(p.catalog.index.find(keyOf(1)));
-    EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::packed) << "until what was deleted is so after a power cut, too";
+    p.catalog.erase(p.catalog.index().find(keyOf(1)));
+    EXPECT_EQ(p.catalog.clusters()[home].state, ClusterState::packed) << "until what was deleted is so after a power cut, too";
     relocator.flushed(relocator.takeSettled());
-    EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[home].state, ClusterState::free);
 }
 
 /// where it came from still has it, though it may be stored again while nothing is known of it
@@ -181,18 +181,20 @@ TEST_F(Replacement, whatIsEvictedBeforeItsOriginIsGoneMayReturn) {
     p.context.config.clusterLifetime = 100;
     const auto evictAll = [&](const ClusterNo c) {
         device.clock.advance(101 * uint64_t(1000000));
-        p.catalog.clusters[c].written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+        p.entryOf(c).written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
         evictor.poll();
-        return p.catalog.clusters[c].state == ClusterState::free;
+        return p.catalog.clusters()[c].state == ClusterState::free;
     };
     p.placed(8, 1, 0, payload);
     prepare(2);
     ASSERT_EQ(relocate(), 2 * payload);
     ASSERT_TRUE(evictAll(1));
     EXPECT_FALSE(p.context.mayReturn()) << "written before anything was relocated";
-    p.catalog.staging.startPacking(staged[0]);
+    p.catalog.staging().startPacking(staged[0]);
+    p.beginWrite(2);
+    p.catalog.place(p.catalog.index().find(keyOf(1)), 2, spacing, payload);
+    p.catalog.finishWrite(2, spacing + Catalog::ExtentBytes(payload), 0, 0);
     p.placed(9, 2, 0, payload);
-    p.catalog.place(p.catalog.index.find(keyOf(1)), 2, spacing, payload);
     ASSERT_TRUE(evictAll(2));
     EXPECT_TRUE(p.context.mayReturn());
 }
@@ -200,7 +202,7 @@ TEST_F(Replacement, whatIsEvictedBeforeItsOriginIsGoneMayReturn) {
 TEST_F(Replacement, objectsWithoutADateDoNotExpire) {
     prepare(1);
     p.context.config.fileLifetime = 100;
-    auto &record = p.catalog.index[wanted[0].slot];
+    auto &record = p.recordOf(wanted[0].slot);
     record.timestamp = 0;
     EXPECT_FALSE(evictor.expired(wanted[0].slot));
     record.timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
@@ -209,7 +211,7 @@ TEST_F(Replacement, objectsWithoutADateDoNotExpire) {
 
 /// room is made by writing; a disk that takes no writes keeps what it has
 TEST_F(Replacement, aDiskThatTakesNoWritesKeepsAll) {
-    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
         p.placed(c, c, spacing, 30000);
     const auto objects = p.catalog.objects();
     p.context.health.level = Health::Level::noWrites;
@@ -223,8 +225,8 @@ TEST_F(Replacement, aDiskThatTakesNoWritesKeepsAll) {
 
 /// parts may take all clusters, with heads that are still in staging
 TEST_F(Replacement, theHeadUsedLongestAgoGoesWhenPartsTakeAllClusters) {
-    const auto count = p.catalog.clusters.count();
-    const auto open = p.catalog.staging.open(keyOf(900), ObjectInfo()); // which has parts, but is in no list
+    const auto count = p.catalog.clusters().count();
+    const auto open = p.catalog.staging().open(keyOf(900), ObjectInfo()); // which has parts, but is in no list
     ASSERT_NE(open, noStage);
     p.stage(901, bytesOf(901, 100)); // without parts: nothing to gain
     std::vector<std::vector<ClusterNo>> chains(4);
@@ -232,19 +234,19 @@ TEST_F(Replacement, theHeadUsedLongestAgoGoesWhenPartsTakeAllClusters) {
         chains[c * chains.size() / count].push_back(c);
     for (size_t i = 0; i < chains.size(); ++i)
         p.stage(i, bytesOf(i, payload), p.chain(chains[i], 1000, payload + chains[i].size() * 1000, payload));
-    p.catalog.staging.touch(p.catalog.index[p.catalog.index.find(keyOf(0))].place);
+    p.catalog.staging().touch(p.catalog.index()[p.catalog.index().find(keyOf(0))].place);
     ASSERT_EQ(p.allocator.available(), 0U);
     evictor.poll();
-    EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
+    EXPECT_EQ(p.catalog.index().find(keyOf(1)), noSlot);
     for (const uint64_t n: {0, 2, 3, 901})
-        EXPECT_NE(p.catalog.index.find(keyOf(n)), noSlot) << n;
+        EXPECT_NE(p.catalog.index().find(keyOf(n)), noSlot) << n;
     EXPECT_EQ(p.context.counters.evictedObjects, 1U);
     EXPECT_EQ(p.allocator.available(), chains[1].size());
 }
 
 /// somebody has to go at once: not even looking may take long
 TEST_F(Replacement, onlySomeHeadsAreLookedAt) {
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     for (uint64_t n = 0; n < 300; ++n)
         p.stage(100 + n, bytesOf(n, 10));
     std::vector<ClusterNo> all;
@@ -252,11 +254,11 @@ TEST_F(Replacement, onlySomeHeadsAreLookedAt) {
         all.push_back(c);
     p.stage(1, bytesOf(1, payload), p.chain(all, 1000, payload + count * 1000, payload));
     evictor.poll();
-    EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot) << "behind all the others";
+    EXPECT_NE(p.catalog.index().find(keyOf(1)), noSlot) << "behind all the others";
     for (uint64_t n = 0; n < 300; ++n)
-        p.catalog.staging.touch(p.catalog.index[p.catalog.index.find(keyOf(100 + n))].place);
+        p.catalog.staging().touch(p.catalog.index()[p.catalog.index().find(keyOf(100 + n))].place);
     evictor.poll();
-    EXPECT_EQ(p.catalog.index.find(keyOf(1)), noSlot);
+    EXPECT_EQ(p.catalog.index().find(keyOf(1)), noSlot);
     EXPECT_EQ(p.allocator.available(), count);
 }
 
@@ -264,46 +266,46 @@ TEST_F(Replacement, onlySomeHeadsAreLookedAt) {
 TEST_F(Replacement, expiredObjectsAreWorthNothing) {
     p.context.config.fileLifetime = 100;
     evictor.poll(); // looks for what has expired already
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     for (ClusterNo c = 0; c < count; ++c)
         p.placed(c, c, spacing, 30000);
     constexpr ClusterNo expired = 7; // not the last in the list, but near its end
     for (ClusterNo c = 0; c < count; ++c)
-        evictor.touch(p.catalog.index.find(keyOf(c)));
-    p.catalog.index[p.catalog.index.find(keyOf(expired))].timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+        evictor.touch(p.catalog.index().find(keyOf(c)));
+    p.recordOf(p.catalog.index().find(keyOf(expired))).timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
     p.context.counters.packedBytes = 1 << 30; // a budget for relocating
     evictor.poll();
-    EXPECT_EQ(p.catalog.clusters[expired].state, ClusterState::free) << "nothing there is wanted";
+    EXPECT_EQ(p.catalog.clusters()[expired].state, ClusterState::free) << "nothing there is wanted";
     EXPECT_TRUE(relocator.holds(0)) << "the next one has what is wanted";
 }
 
 /// what is wanted is relocated only as long as staging has room to spare
 TEST_F(Replacement, fullStagingLeavesNoRoomForRelocating) {
-    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
         p.placed(c, c, spacing, 30000);
-    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
-        evictor.touch(p.catalog.index.find(keyOf(c)));
+    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+        evictor.touch(p.catalog.index().find(keyOf(c)));
     p.context.counters.packedBytes = 1 << 30;
-    ASSERT_TRUE(p.catalog.staging.promise(p.catalog.staging.bytesFree() - 50000));
+    ASSERT_TRUE(p.catalog.staging().promise(p.catalog.staging().bytesFree() - 50000));
     evictor.poll();
     EXPECT_EQ(relocator.held(), 0U);
-    EXPECT_EQ(p.catalog.clusters[0].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[0].state, ClusterState::free);
     EXPECT_GE(p.allocator.available(), p.allocator.reserve());
 }
 
 /// relocating takes a place of the index for each object: when there is none, a cluster goes as a whole
 TEST_F(Replacement, aFullIndexLeavesNoRoomForRelocating) {
-    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
+    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
         p.placed(c, c, spacing, 30000);
-    for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
-        evictor.touch(p.catalog.index.find(keyOf(c)));
+    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+        evictor.touch(p.catalog.index().find(keyOf(c)));
     p.context.counters.packedBytes = 1 << 30; // a budget for relocating all
     fillIndex(1);
     evictor.poll();
-    EXPECT_EQ(p.catalog.index.find(keyOf(0)), noSlot);
-    EXPECT_EQ(p.catalog.clusters[0].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.index().find(keyOf(0)), noSlot);
+    EXPECT_EQ(p.catalog.clusters()[0].state, ClusterState::free);
     EXPECT_TRUE(relocator.holds(1)) << "for this one, the first has left a place";
-    EXPECT_NE(p.catalog.index.find(keyOf(1)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(1)), noSlot);
 }
 
 /// where memory for the index is short, that is what a cluster must free: not the fewest bytes
@@ -311,11 +313,11 @@ TEST_F(Replacement, shortOfRecordsTheClusterGoesThatFreesMany) {
     for (uint64_t n = 0; n < 50; ++n)
         p.placed(1000 + n, home, static_cast<uint32_t>(n) * 256, 200);
     p.placed(2000, home + 1, 0, 5000);
-    fillIndex(p.catalog.index.capacity() / 64 - 20);
+    fillIndex(p.catalog.index().capacity() / 64 - 20);
     evictor.poll();
-    EXPECT_EQ(p.catalog.index.find(keyOf(1000)), noSlot);
-    EXPECT_NE(p.catalog.index.find(keyOf(2000)), noSlot);
-    EXPECT_EQ(p.catalog.clusters[home].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.index().find(keyOf(1000)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(2000)), noSlot);
+    EXPECT_EQ(p.catalog.clusters()[home].state, ClusterState::free);
 }
 
 /* large objects in a cluster that goes */
@@ -347,11 +349,11 @@ TEST_F(PartsLeave, inSeveralTurns) {
             parts.push_back(100 + n * each + i);
         p.placed(n, home, n * spacing, payload, p.chain(parts, 61440, payload + each * uint64_t(61440), payload));
     }
-    const auto &clusters = p.catalog.clusters;
+    const auto &clusters = p.catalog.clusters();
     ASSERT_EQ(clusters.inState(ClusterState::part), objects * each);
     p.context.config.clusterLifetime = 100;
     device.clock.advance(101 * uint64_t(1000000));
-    p.catalog.clusters[home].written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    p.entryOf(home).written = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
     unsigned turns = 0; // in which some go
     for (unsigned i = 0; clusters.inState(ClusterState::part) && i < 100; ++i) {
         device.clock.advance(100000); // a look at some hundred clusters
@@ -382,14 +384,18 @@ protected:
     /// all clusters are parts of large objects, but for some that have an object each
     /// \param size of these; of few bytes, they are moved instead of evicted
     void takeAllBut(const std::vector<ClusterNo> &packed, const uint32_t size = 40000) {
-        for (ClusterNo c = 0; c < p.catalog.clusters.count(); ++c)
-            p.catalog.clusters.setState(c, ClusterState::part);
+        for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c) {
+            if (std::find(packed.begin(), packed.end(), c) != packed.end())
+                continue;
+            p.announce(c);
+            p.catalog.addPart(c, noCluster, 0, 0, 0);
+        }
         for (const auto c: packed)
             p.placed(c, c, 0, size);
-        p.context.sequence += p.catalog.clusters.count(); // they were written long ago
+        p.context.sequence += p.catalog.clusters().count(); // they were written long ago
         p.context.recovered = true;
     }
-    bool isThere(const uint64_t n) const { return p.catalog.index.find(keyOf(n)) != noSlot; }
+    bool isThere(const uint64_t n) const { return p.catalog.index().find(keyOf(n)) != noSlot; }
 
     PartsDevice device{256 * MB, overwriting(), true};
     Parts p{device};
@@ -409,7 +415,7 @@ TEST_F(NextOnDisk, goesFirst) {
 
 /// the turn would last as long as going over the whole device
 TEST_F(NextOnDisk, isNotLookedForFarAway) {
-    const auto count = p.catalog.clusters.count();
+    const auto count = p.catalog.clusters().count();
     ASSERT_GT(count, 3000U) << "or this tests nothing";
     std::vector<ClusterNo> packed{2500}; // in the order of their use
     while (packed.size() < 60)
@@ -431,7 +437,7 @@ TEST_F(NextOnDisk, isNoneWhenAllAreParts) {
 /// Behind a start, what is written goes to free clusters right in front of the hand.
 TEST_F(NextOnDisk, isSparedWhileItIsNew) {
     takeAllBut({2, 300, 310, 320, 330, 340, 350, 360, 370, 380, 390}); // more than go in a turn
-    p.catalog.clusters[2].sequence = p.context.sequence;
+    p.entryOf(2).sequence = p.context.sequence;
     evictor.poll();
     EXPECT_TRUE(isThere(2));
     EXPECT_FALSE(isThere(300));
@@ -440,7 +446,7 @@ TEST_F(NextOnDisk, isSparedWhileItIsNew) {
 
 TEST_F(NextOnDisk, goesThoughItIsNewWhenAllAre) {
     takeAllBut({900, 2});
-    p.catalog.clusters[2].sequence = p.catalog.clusters[900].sequence = p.context.sequence;
+    p.entryOf(2).sequence = p.entryOf(900).sequence = p.context.sequence;
     evictor.poll();
     EXPECT_FALSE(isThere(900)) << "of those that are new, the one that was not used for longest goes";
 }

@@ -62,14 +62,14 @@ struct Parts {
         catalog(context.catalog)
     {
         journal.follow(d.superblock.checkpoint);
-        catalog.onRelease = [this](const ClusterNo c) { journal.release(c); };
+        catalog.onRelease([this](const ClusterNo c) { journal.release(c); });
     }
     ~Parts() { *context.alive = false; }
 
     /// as after the recovery of an empty device
     void allFree() {
-        for (ClusterNo n = 0; n < catalog.clusters.count(); ++n)
-            catalog.makeFree(n);
+        for (ClusterNo n = 0; n < catalog.clusters().count(); ++n)
+            catalog.addEmpty(n, true);
         context.recovered = true;
     }
 
@@ -107,49 +107,85 @@ struct Parts {
     }
 
     /// a staged object with an index record
-    StageNo stage(const uint64_t n, const std::string &bytes, const ClusterNo firstPart = noCluster) {
-        const auto s = catalog.staging.open(keyOf(n), infoOf(home.clock.wallSeconds()));
-        EXPECT_TRUE(catalog.staging.append(s, bytes.data(), bytes.size()));
-        catalog.staging[s].info.size = bytes.size();
-        catalog.staging[s].firstPart = firstPart;
+    StageNo stage(const uint64_t n, const std::string &bytes, const ClusterNo firstPart = noCluster, const uint32_t heat = 0,
+                  const uint8_t flags = 0) {
+        auto info = infoOf(home.clock.wallSeconds());
+        info.flags |= flags;
+        const auto s = catalog.staging().open(keyOf(n), info);
+        EXPECT_TRUE(catalog.staging().append(s, bytes.data(), bytes.size()));
+        catalog.staging().close(s, firstPart == noCluster ? bytes.size() : catalog.clusters()[firstPart].total, heat);
+        if (firstPart != noCluster)
+            catalog.putHead(s, firstPart);
         EXPECT_NE(catalog.addStaged(s), noSlot);
-        catalog.staging.complete(s, home.clock.micros());
+        catalog.staging().complete(s, home.clock.micros());
         return s;
     }
 
     /// an object in a cluster, as far as the catalog knows
-    SlotNo placed(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart = noCluster) {
-        auto &entry = catalog.clusters[c];
-        if (entry.state != ClusterState::packed) {
-            if (entry.state == ClusterState::free)
-                catalog.free.remove(c);
-            catalog.clusters.setState(c, ClusterState::packed);
-            catalog.clusters.pushHead(c);
-            entry.sequence = ++context.sequence;
-            entry.first = noSlot;
+    SlotNo placed(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart = noCluster,
+                  const bool joined = false) {
+        const auto end = offset + Catalog::ExtentBytes(size);
+        if (catalog.clusters()[c].state == ClusterState::packed) {
+            entryOf(c).end = std::max(entryOf(c).end, end);
+            return added(n, c, offset, size, firstPart, joined);
         }
+        beginWrite(c);
         const auto s = stage(n, bytesOf(n, size), firstPart);
-        const auto slot = catalog.staging[s].record;
-        catalog.staging.startPacking(s);
-        catalog.place(slot, c, offset, size);
-        entry.end = std::max(entry.end, offset + Catalog::ExtentBytes(size));
+        const auto slot = catalog.staging()[s].record;
+        catalog.staging().startPacking(s);
+        catalog.place(slot, c, offset, size, joined);
+        catalog.finishWrite(c, end, 0, 0);
         return slot;
     }
 
+    /// another object in a packed cluster
+    SlotNo added(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart, const bool joined) {
+        auto info = infoOf(home.clock.wallSeconds());
+        info.flags |= joined ? flagJoined : 0;
+        Record r = Record();
+        r.setInfo(info);
+        r.setPlace(offset, 0);
+        r.cluster = c;
+        r.size = size;
+        if (firstPart != noCluster) {
+            r.setFlags(r.flags() | flagParted);
+            r.size = firstPart;
+        }
+        const auto key = keyOf(n);
+        return catalog.addFound(catalog.index().hashOf(key), &key, r, size);
+    }
+
+    /// the next sequence number is that of a cluster, which is free or not known yet
+    void beginWrite(const ClusterNo c) {
+        announce(c);
+        catalog.beginWrite(c, ++context.sequence);
+    }
+    void announce(const ClusterNo c) {
+        if (catalog.clusters()[c].state == ClusterState::unknown)
+            catalog.addEmpty(c, true);
+        catalog.announce(c, context.sequence);
+    }
+    void makeBad(const ClusterNo c) {
+        announce(c);
+        catalog.beginWrite(c, context.sequence);
+        catalog.failWrite(c);
+    }
+
+    /// What the catalog has of a cluster, to be changed as no verb does: a test need not wait for days, or for many writes.
+    ClusterEntry &entryOf(const ClusterNo c) { return const_cast<ClusterEntry &>(catalog.clusters()[c]); }
+    /// the same of an object
+    Record &recordOf(const SlotNo slot) { return const_cast<Record &>(catalog.index()[slot]); }
+
     /// a chain of parts
     ClusterNo chain(const std::vector<ClusterNo> &numbers, const uint32_t bytes, const uint64_t total, const uint32_t head) {
-        for (size_t i = 0; i < numbers.size(); ++i) {
-            auto &entry = catalog.clusters[numbers[i]];
-            if (entry.state == ClusterState::free)
-                catalog.free.remove(numbers[i]);
-            catalog.clusters.setState(numbers[i], ClusterState::part);
-            entry.sequence = ++context.sequence;
-            entry.end = partPayloadAt + bytes;
-            entry.first = noSlot;
-            entry.nextPart = i + 1 < numbers.size() ? numbers[i + 1] : noCluster;
+        auto before = noCluster;
+        for (const auto c: numbers) {
+            if (catalog.clusters()[c].state != ClusterState::announced)
+                announce(c);
+            catalog.addPart(c, before, ++context.sequence, partPayloadAt + bytes, 0);
+            before = c;
         }
-        catalog.clusters[numbers[0]].total = total;
-        catalog.clusters[numbers[0]].headBytes = head;
+        catalog.putHead(numbers[0], total, head);
         return numbers[0];
     }
 

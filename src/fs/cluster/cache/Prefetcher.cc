@@ -24,13 +24,13 @@ ClusterFs::Prefetcher::locate(const std::vector<Key> &wanted)
     places_.clear();
     const auto &catalog = context_.catalog;
     for (const auto &key: wanted) {
-        const auto slot = catalog.index.find(key);
+        const auto slot = catalog.index().find(key);
         if (slot == noSlot)
             continue;
-        const auto &r = catalog.index[slot];
+        const auto &r = catalog.index()[slot];
         if (r.staged() || r.parted())
             continue; // a large one has its own pace
-        const auto &c = catalog.clusters[r.cluster];
+        const auto &c = catalog.clusters()[r.cluster];
         const ClusterRange range = {r.cluster, c.sequence, r.offset(), Catalog::ExtentBytes(catalog.payloadBytes(slot))};
         if (c.state != ClusterState::packed || loader_.has(range))
             continue;
@@ -113,7 +113,7 @@ ClusterFs::Prefetcher::poll()
 void
 ClusterFs::Prefetcher::begin(const Place &p, const uint64_t client)
 {
-    const auto &c = context_.catalog.clusters[p.range.cluster];
+    const auto &c = context_.catalog.clusters()[p.range.cluster];
     if (c.state != ClusterState::packed || c.sequence != p.range.sequence || loader_.has(p.range))
         return; // it has changed while it waited
     if (loader_.loadAhead(p.range, p.objects, client) && onRead)

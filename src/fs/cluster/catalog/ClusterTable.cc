@@ -5,6 +5,27 @@
 
 #include <cassert>
 
+namespace ClusterFs {
+namespace {
+
+constexpr unsigned bit(const ClusterState s) { return 1U << static_cast<unsigned>(s); }
+
+/// by state: those that may follow; the picture is in Catalog.h and in docs/pictures/states.dot
+constexpr unsigned followers[clusterStateCount] = {
+    /* unknown */ bit(ClusterState::free) | bit(ClusterState::packed) | bit(ClusterState::part) | bit(ClusterState::bad) | bit(ClusterState::log),
+    /* free */ bit(ClusterState::announced) | bit(ClusterState::log),
+    /* announced */ bit(ClusterState::writing) | bit(ClusterState::part) | bit(ClusterState::free),
+    /* writing */ bit(ClusterState::packed) | bit(ClusterState::announced) | bit(ClusterState::bad),
+    /* packed */ bit(ClusterState::draining),
+    /* part */ bit(ClusterState::draining) | bit(ClusterState::free),
+    /* draining */ bit(ClusterState::free) | bit(ClusterState::bad),
+    /* bad */ 0,
+    /* log */ 0,
+};
+
+} // namespace
+} // namespace ClusterFs
+
 ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount, Changes &changes):
     changes_(changes),
     entries_(clusterCount)
@@ -12,24 +33,35 @@ ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount, Changes &chan
     states_[static_cast<unsigned>(ClusterState::unknown)] = clusterCount;
 }
 
+bool
+ClusterFs::ClusterTable::MayFollow(const ClusterState from, const ClusterState to)
+{
+    return followers[static_cast<unsigned>(from)] & bit(to);
+}
+
 void
-ClusterFs::ClusterTable::setState(const ClusterNo n, const ClusterState s)
+ClusterFs::ClusterTable::enter(const ClusterNo n, const ClusterState s)
 {
     if (s == ClusterState::announced)
         changes_.again(n); // clusters are announced ahead, whether something comes or not
     else
         changes_.cluster(n);
-    setKnownState(n, s);
+    enterKnown(n, s);
 }
 
 void
-ClusterFs::ClusterTable::setKnownState(const ClusterNo n, const ClusterState s)
+ClusterFs::ClusterTable::enterKnown(const ClusterNo n, const ClusterState s)
 {
     auto &e = entries_[n];
+    assert(MayFollow(e.state, s));
+    if (e.state == ClusterState::packed)
+        unlink(n);
     assert(states_[static_cast<unsigned>(e.state)] > 0);
     --states_[static_cast<unsigned>(e.state)];
     e.state = s;
     ++states_[static_cast<unsigned>(s)];
+    if (s == ClusterState::packed)
+        pushHead(n);
 }
 
 bool
@@ -53,9 +85,16 @@ ClusterFs::ClusterTable::pushHead(const ClusterNo n)
 }
 
 void
-ClusterFs::ClusterTable::pushTail(const ClusterNo n)
+ClusterFs::ClusterTable::toHead(const ClusterNo n)
 {
-    assert(!linked(n));
+    unlink(n);
+    pushHead(n);
+}
+
+void
+ClusterFs::ClusterTable::toTail(const ClusterNo n)
+{
+    unlink(n);
     auto &e = entries_[n];
     e.previous = tail_;
     if (tail_ != noCluster)

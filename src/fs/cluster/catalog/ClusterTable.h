@@ -10,7 +10,7 @@
 
 namespace ClusterFs {
 
-/// on the media: never renumber
+/// On the media: never renumber. Which state follows which, and why, is in Catalog.h.
 enum class ClusterState : uint8_t {
     unknown = 0, ///< not yet seen by a scan
     free = 1,
@@ -62,7 +62,7 @@ struct ClusterEntry {
 };
 static_assert(sizeof(ClusterEntry) == 64, "a cluster table entry takes 64 bytes");
 
-/// All clusters, and a list in order of use over those that hold objects.
+/// All clusters, and a list in order of use over the packed ones, which are the victims.
 class ClusterTable
 {
 public:
@@ -73,24 +73,29 @@ public:
     const ClusterEntry &operator [](const ClusterNo n) const { return entries_[n]; }
     uint32_t count() const { return static_cast<uint32_t>(entries_.count()); }
 
-    /// changes the state and keeps count; list membership is the caller's
-    void setState(ClusterNo, ClusterState);
+    /// whether a cluster may go from one state to another
+    static bool MayFollow(ClusterState from, ClusterState to);
+
+    /// Changes the state. What is packed is put at the head of the list.
+    void enter(ClusterNo, ClusterState);
     /// the same as the last checkpoint has it, so that the next one need not
-    void setKnownState(ClusterNo, ClusterState);
+    void enterKnown(ClusterNo, ClusterState);
     /// another field changed that a checkpoint has to name
     void noteChange(const ClusterNo n) { changes_.cluster(n); }
     uint32_t inState(const ClusterState s) const { return states_[static_cast<unsigned>(s)]; }
 
     /* the list of victims: head = used last, tail = first to go */
-    void pushHead(ClusterNo);
-    void pushTail(ClusterNo);
-    void unlink(ClusterNo);
+    void toHead(ClusterNo);
+    void toTail(ClusterNo);
     ClusterNo tail() const { return tail_; }
     /// the next one towards the head, or noCluster
     ClusterNo towardsHead(const ClusterNo n) const { return entries_[n].previous; }
     bool linked(ClusterNo) const;
 
 private:
+    void pushHead(ClusterNo);
+    void unlink(ClusterNo);
+
     Changes &changes_;
     Table<ClusterEntry> entries_;
     uint32_t states_[clusterStateCount] = {};

@@ -80,6 +80,15 @@ ClusterFs::Staging::append(const StageNo s, const char *from, size_t size)
 }
 
 void
+ClusterFs::Staging::close(const StageNo s, const uint64_t size, const uint32_t heat)
+{
+    auto &o = table_[s];
+    assert(o.state == StageState::writing);
+    o.info.size = size;
+    o.heat = heat;
+}
+
+void
 ClusterFs::Staging::complete(const StageNo s, const uint64_t now)
 {
     auto &o = table_[s];
@@ -131,6 +140,14 @@ ClusterFs::Staging::packingFailed(const StageNo s)
 
 void
 ClusterFs::Staging::drop(const StageNo s)
+{
+    assert(table_[s].record == noSlot && table_[s].origin == noCluster);
+    forget(s);
+}
+
+/// drops an object, whatever the catalog knew of it
+void
+ClusterFs::Staging::forget(const StageNo s)
 {
     auto &o = table_[s];
     assert(o.state != StageState::free);

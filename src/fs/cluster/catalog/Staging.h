@@ -40,8 +40,11 @@ struct Staged {
     StageState state;
 };
 
+class Catalog;
+
 /// Objects as chains of small chunks in flat memory, and the list of complete
-/// ones in order of use.
+/// ones in order of use. Who brings or reads bytes does so here; where an object
+/// belongs (its record, its parts, where it comes from) only the catalog changes.
 class Staging
 {
 public:
@@ -55,7 +58,12 @@ public:
     /// \returns false when memory is used up; what was taken so far stays
     bool append(StageNo, const char *, size_t);
 
-    /// puts a written object at the used-last end of the list
+    /// No more bytes come.
+    /// \param size stored bytes, those in parts included
+    /// \param heat replacement bits to give to the index when packed
+    void close(StageNo, uint64_t size, uint32_t heat);
+
+    /// puts a closed object at the used-last end of the list: it may be packed
     void complete(StageNo, uint64_t now);
 
     /// moves a complete object to the used-last end
@@ -68,7 +76,7 @@ public:
     void startPacking(StageNo);
     void packingFailed(StageNo);
 
-    /// forgets an object; its memory goes when the last reader has
+    /// Forgets an object that has no index record; its memory goes when the last reader has.
     void drop(StageNo);
 
     void pin(const StageNo s) { ++table_[s].pins; }
@@ -83,7 +91,6 @@ public:
     /// \returns bytes copied
     size_t copy(StageNo, uint32_t offset, char *to, size_t, Cursor &) const;
 
-    Staged &operator [](const StageNo s) { return table_[s]; }
     const Staged &operator [](const StageNo s) const { return table_[s]; }
 
     StageNo leastRecent() const { return tail_; } ///< of the complete ones, or noStage
@@ -105,6 +112,10 @@ public:
     StageNo slotsTouched() const { return freshStage_; } ///< higher ones were never used
 
 private:
+    friend class Catalog;
+    Staged &entry(const StageNo s) { return table_[s]; }
+    void forget(StageNo);
+
     void link(StageNo);
     void unlink(StageNo);
     void freeObject(StageNo);

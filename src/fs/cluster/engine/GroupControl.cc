@@ -20,14 +20,14 @@ ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packe
     const auto &catalog = context_.catalog;
     tracker_.membersOf(group, members_, Groups::maxMembers);
     for (const auto &key: members_) {
-        const auto slot = catalog.index.find(key);
+        const auto slot = catalog.index().find(key);
         if (slot == noSlot)
             continue;
-        const auto &record = catalog.index[slot];
+        const auto &record = catalog.index()[slot];
         if (record.staged())
             staged(static_cast<StageNo>(record.place));
         else
-            packed(ClusterRange{record.cluster, catalog.clusters[record.cluster].sequence, record.offset(),
+            packed(ClusterRange{record.cluster, catalog.clusters()[record.cluster].sequence, record.offset(),
                                 Catalog::ExtentBytes(catalog.payloadBytes(slot))});
     }
 }
@@ -36,7 +36,7 @@ void
 ClusterFs::GroupControl::love(const uint64_t group)
 {
     eachMember(group, [this](const StageNo s) {
-        context_.catalog.staging.touch(s);
+        context_.catalog.staging().touch(s);
     }, [this](const ClusterRange &extent) {
         (void)windows_.find(extent);
     });
@@ -46,7 +46,7 @@ void
 ClusterFs::GroupControl::hate(const uint64_t group)
 {
     eachMember(group, [this](const StageNo s) {
-        context_.catalog.staging.putLast(s);
+        context_.catalog.staging().putLast(s);
     }, [this](const ClusterRange &extent) {
         windows_.putFirst(extent);
     });

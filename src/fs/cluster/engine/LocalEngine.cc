@@ -32,13 +32,13 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     groupLoader_(context_),
     probe_(context_)
 {
-    context_.catalog.onRelease = [this](const ClusterNo c) {
+    context_.catalog.onRelease([this](const ClusterNo c) {
         journal_.release(c);
         cache_.windows.forget(c);
-    };
+    });
     context_.onUnreadable = [this](const Key &key) { journal_.removal(key, context_.sequence); };
     writers_.journal = &journal_;
-    writers_.onComplete = [this](const StageNo s) { packer_.noteComplete(s, groups_.persistOf(context_.catalog.staging[s].key)); };
+    writers_.onComplete = [this](const StageNo s) { packer_.noteComplete(s, groups_.persistOf(context_.catalog.staging()[s].key)); };
     writers_.makeRoom = [this] { evictor_.hurry(); };
     relocator_.onComplete = writers_.onComplete;
     context_.companyOf = [this](const Key &key, std::vector<Key> &company) {
@@ -51,7 +51,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     };
     prefetcher_.onRead = [this](const Key &key) { regrouper_.noteRead(key); };
     checkpointer_.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
-        return tracker_.save(at, [this](const Key &key) { return context_.catalog.index.find(key) != noSlot; },
+        return tracker_.save(at, [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; },
                             SavedGroups::BytesInChunk(), records);
     };
     groupLoader_.onGroup = [this](const SavedGroups::GroupRecord &record) { return tracker_.restore(record); };
@@ -255,7 +255,7 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
     const auto packedBy = deadline - uint64_t(maxMilliseconds) * 1000 / 4; // the checkpoint takes time, too
     if (!pollUntil([this] { return recovery_.done(); }, deadline))
         return Status::aborted;
-    const auto &staging = context_.catalog.staging;
+    const auto &staging = context_.catalog.staging();
     packer_.packAll(true);
     const auto isPacked = [&] { return staging.leastRecent() == noStage && packer_.idle() && !writers_.bytesInFlight; };
     // groups that are not back yet would be missing in the checkpoint
@@ -285,12 +285,12 @@ ClusterFs::LocalEngine::usable(const Key &key) const
 {
     if (closed() || context_.health.level == Health::Level::gone)
         return noSlot;
-    const auto slot = context_.catalog.index.find(key);
+    const auto slot = context_.catalog.index().find(key);
     if (slot == noSlot || evictor_.expired(slot))
         return noSlot;
-    const auto &r = context_.catalog.index[slot];
+    const auto &r = context_.catalog.index()[slot];
     // in staging, we can compare the whole key at no cost
-    if (r.staged() && context_.catalog.staging[r.place].key != key)
+    if (r.staged() && context_.catalog.staging()[r.place].key != key)
         return noSlot;
     if (recovery_.mayFindNewer(slot))
         return noSlot;
@@ -313,14 +313,14 @@ ClusterFs::LocalEngine::stagedGroup(const StageNo seed, std::vector<StageNo> &gr
 {
     const auto &catalog = context_.catalog;
     group_.clear();
-    tracker_.groupOf(catalog.staging[seed].key, group_, Groups::maxMembers);
+    tracker_.groupOf(catalog.staging()[seed].key, group_, Groups::maxMembers);
     bool seen = false;
     for (const auto &key: group_) {
-        const auto slot = catalog.index.find(key);
-        if (slot == noSlot || !catalog.index[slot].staged())
+        const auto slot = catalog.index().find(key);
+        if (slot == noSlot || !catalog.index()[slot].staged())
             continue;
-        const auto s = static_cast<StageNo>(catalog.index[slot].place);
-        if (catalog.staging[s].state != StageState::complete || catalog.staging[s].key != key)
+        const auto s = static_cast<StageNo>(catalog.index()[slot].place);
+        if (catalog.staging()[s].state != StageState::complete || catalog.staging()[s].key != key)
             continue;
         group.push_back(s);
         seen = seen || s == seed;
@@ -361,7 +361,7 @@ ClusterFs::LocalEngine::touch(const Key &key)
 bool
 ClusterFs::LocalEngine::canCreate(const int64_t size, int &load) const
 {
-    const auto &staging = context_.catalog.staging;
+    const auto &staging = context_.catalog.staging();
     load = Engine::maxLoad;
     if (context_.health.level != Health::Level::good || closing_ || journal_.overflowed())
         return false;
@@ -382,7 +382,7 @@ ClusterFs::LocalEngine::create(const Key &key, const ObjectInfo &info, const int
     const Turn turn(context_);
     ++context_.counters.creates;
     int load = 0;
-    auto &staging = context_.catalog.staging;
+    auto &staging = context_.catalog.staging();
     if (!canCreate(expectedSize, load)) {
         ++context_.counters.refused;
         return nullptr;
@@ -447,7 +447,7 @@ ClusterFs::LocalEngine::remove(const Key &key)
         return false;
     const Turn turn(context_);
     recovery_.removedNow(key);
-    const auto slot = context_.catalog.index.find(key);
+    const auto slot = context_.catalog.index().find(key);
     if (slot != noSlot || context_.mayReturn())
         journal_.removal(key, context_.sequence);
     if (slot == noSlot)
@@ -462,18 +462,8 @@ ClusterFs::LocalEngine::updateInfo(const Key &key, const ObjectInfo &info)
 {
     const Turn turn(context_);
     const auto slot = usable(key);
-    if (slot == noSlot)
-        return;
-    auto &r = context_.catalog.index[slot];
-    auto own = info;
-    own.flags = static_cast<uint8_t>((info.flags & flagsOfCaller) | (r.flags() & ~flagsOfCaller & ~flagDoubtful));
-    r.setInfo(own);
-    context_.catalog.noteUpdate(slot);
-    if (r.staged()) {
-        auto &staged = context_.catalog.staging[r.place];
-        own.size = staged.info.size;
-        staged.info = own;
-    }
+    if (slot != noSlot)
+        context_.catalog.updateInfo(slot, info);
 }
 
 void
@@ -512,7 +502,7 @@ bool
 ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
     const Turn turn(context_);
-    const auto &index = context_.catalog.index;
+    const auto &index = context_.catalog.index();
     if (closed() || !index.keepsKeys())
         return false;
     for (; cursor < index.slotsTouched() && looks; ++cursor) {
@@ -557,7 +547,7 @@ uint64_t
 ClusterFs::LocalEngine::capacityBytes() const
 {
     const auto &g = context_.geometry;
-    return uint64_t(g.clusterCount) * g.clusterBytes + context_.catalog.staging.bytesLimit();
+    return uint64_t(g.clusterCount) * g.clusterBytes + context_.catalog.staging().bytesLimit();
 }
 
 std::string

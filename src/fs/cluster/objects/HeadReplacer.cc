@@ -55,15 +55,15 @@ ClusterFs::Status
 ClusterFs::HeadReplacer::store()
 {
     auto &catalog = context_.catalog;
-    auto &staging = catalog.staging;
-    const auto slot = catalog.index.find(task_.key);
+    auto &staging = catalog.staging();
+    const auto slot = catalog.index().find(task_.key);
     if (slot == noSlot || !reader_->reads(slot))
         return Status::notFound; // deleted or replaced meanwhile
-    const auto &old = catalog.index[slot];
+    const auto &old = catalog.index()[slot];
     if (old.staged() && staging[old.place].state != StageState::complete)
         return Status::busy; // on its way to the device
 
-    if (!old.staged() && catalog.index.full())
+    if (!old.staged() && catalog.index().full())
         return Status::full; // the old version keeps its place until its cluster is free
 
     const auto firstPart = old.parted() ? old.size : noCluster;
@@ -72,9 +72,9 @@ ClusterFs::HeadReplacer::store()
     size_t parts = 0;
     uint64_t total = task_.newHead.size() + rest_.size();
     const auto front = total;
-    for (auto c = firstPart; c != noCluster; c = catalog.clusters[c].nextPart) {
+    for (auto c = firstPart; c != noCluster; c = catalog.clusters()[c].nextPart) {
         ++parts;
-        total += catalog.clusters[c].end - partPayloadAt;
+        total += catalog.clusters()[c].end - partPayloadAt;
     }
     if (roundUp(Directory::BytesFor(1, parts), extentAlignment) + ExtentHeader::encodedBytes + front + extentAlignment >
             context_.geometry.clusterBytes)
@@ -93,14 +93,10 @@ ClusterFs::HeadReplacer::store()
         staging.drop(stage);
         return Status::busy;
     }
-    auto &staged = staging[stage];
-    staged.heat = context_.heatOf(1);
-    staged.firstPart = firstPart;
+    staging.close(stage, total, context_.heatOf(1));
     if (firstPart != noCluster) {
         catalog.disownParts(slot);
-        catalog.clusters[firstPart].total = total;
-        catalog.clusters[firstPart].headBytes = static_cast<uint32_t>(front);
-        catalog.clusters.noteChange(firstPart);
+        catalog.putHead(stage, firstPart);
         ++context_.newHeads;
     }
     const auto status = writers_.publish(stage);

@@ -13,7 +13,7 @@ ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, c
     key_(key)
 {
     auto &catalog = context_.catalog;
-    const auto &record = catalog.index[slot];
+    const auto &record = catalog.index()[slot];
     headBytes_ = catalog.payloadBytes(slot);
     size_ = catalog.objectSize(slot);
     if (record.parted()) {
@@ -22,12 +22,12 @@ ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, c
     }
     if (record.staged()) {
         stage_ = record.place;
-        headBytes_ = catalog.staging[stage_].size;
-        catalog.staging.pin(stage_);
+        headBytes_ = catalog.staging()[stage_].size;
+        catalog.staging().pin(stage_);
         count(&Counters::readFromStaging);
     } else {
         cluster_ = record.cluster;
-        sequence_ = catalog.clusters[cluster_].sequence;
+        sequence_ = catalog.clusters()[cluster_].sequence;
         extentOffset_ = record.offset();
         catalog.pin(cluster_);
     }
@@ -42,7 +42,7 @@ ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, c
     stage_(writing->stage)
 {
     ++writing_->readers;
-    context_.catalog.staging.pin(stage_);
+    context_.catalog.staging().pin(stage_);
     count(&Counters::readFromStaging);
 }
 
@@ -54,7 +54,7 @@ ClusterFs::ObjectReader::~ObjectReader()
     if (!*engineAlive_)
         return;
     if (stage_ != noStage)
-        context_.catalog.staging.unpin(stage_);
+        context_.catalog.staging().unpin(stage_);
     if (cluster_ != noCluster)
         context_.catalog.unpin(cluster_);
     if (firstPart_ != noCluster)
@@ -64,10 +64,10 @@ ClusterFs::ObjectReader::~ObjectReader()
 bool
 ClusterFs::ObjectReader::reads(const SlotNo slot) const
 {
-    const auto &r = context_.catalog.index[slot];
+    const auto &r = context_.catalog.index()[slot];
     if (stage_ != noStage)
         return r.staged() && r.place == stage_;
-    return r.cluster == cluster_ && context_.catalog.clusters[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
+    return r.cluster == cluster_ && context_.catalog.clusters()[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
 }
 
 uint64_t
@@ -122,7 +122,7 @@ ClusterFs::ObjectReader::locatePart(const uint64_t offset, Piece &piece)
         return false;
     const auto capacity = context_.partCapacity();
     const auto wanted = (offset - headBytes()) / capacity;
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     if (atPart_ == noCluster || atPartNumber_ > wanted) {
         atPart_ = first;
         atPartNumber_ = 0;
@@ -163,7 +163,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     if (offset >= this->size() && !isEmptyFront(offset))
         return writing_ && writing_->failed ? -1 : 0; // what would follow never came
     if (offset < headBytes() && stage_ != noStage)
-        return static_cast<int64_t>(context_.catalog.staging.copy(stage_, static_cast<uint32_t>(offset), to,
+        return static_cast<int64_t>(context_.catalog.staging().copy(stage_, static_cast<uint32_t>(offset), to,
                                     std::min<uint64_t>(size, headBytes() - offset), cursor_));
     if (writing_ && writing_->filling && offset >= fillingStart())
         return copyFilling(offset, to, size);
@@ -314,7 +314,7 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
 ClusterFs::Catalog::Run
 ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 {
-    const auto slot = context_.catalog.index.find(key_);
+    const auto slot = context_.catalog.index().find(key_);
     if (slot == noSlot || !reads(slot))
         return Catalog::Run(); // it was deleted, or replaced
     const auto &wanted = piece.range;
@@ -353,21 +353,19 @@ void
 ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
 {
     auto &catalog = context_.catalog;
-    auto &entry = catalog.clusters[piece.range.cluster];
     if (status == Status::corrupt)
         ++context_.counters.corrupt;
     else
         ++context_.counters.readErrors;
-    if (entry.errors + 1 < ClusterEntry::unwritable)
-        ++entry.errors;
+    catalog.noteReadError(piece.range.cluster);
     cache_.windows.forget(piece.range.cluster);
 
     // the object that we read may have been replaced meanwhile: leave that one
     // alone, unless only its head is new and it has the same parts
-    const auto slot = catalog.index.find(key_);
+    const auto slot = catalog.index().find(key_);
     if (slot == noSlot)
         return;
-    const auto &r = catalog.index[slot];
+    const auto &r = catalog.index()[slot];
     if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.range.cluster))
         return;
     if (context_.onUnreadable)

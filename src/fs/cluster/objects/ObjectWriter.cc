@@ -22,7 +22,7 @@ ClusterFs::ObjectWriter::ObjectWriter(WriterGroup &group, const Key &key, const 
     promised_(plan.promised)
 {
     object_->stage = stage;
-    object_->stageId = group.context.catalog.staging[stage].id;
+    object_->stageId = group.context.catalog.staging()[stage].id;
     object_->frontLimit = plan.frontLimit;
     group.noteBegin(*this);
 }
@@ -50,9 +50,9 @@ ClusterFs::ObjectWriter::giveUp()
         object_->filling.reset();
         object_->fillingBytes.reset();
     }
-    catalog.staging.unpromise(promised_);
+    catalog.staging().unpromise(promised_);
     promised_ = 0;
-    catalog.staging.drop(object_->stage);
+    catalog.staging().drop(object_->stage);
     object_->stage = noStage;
     if (object_->firstPart != noCluster)
         catalog.freeParts(object_->firstPart); // when the last reader has gone
@@ -85,7 +85,7 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
     if (object_->size + size > group_.largestObject())
         return fail();
     group_.noteBytes(*this);
-    auto &staging = group_.context.catalog.staging;
+    auto &staging = group_.context.catalog.staging();
     if (object_->size < object_->frontLimit) {
         auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
         if (!mayStage(n) && !stageLess(n))
@@ -110,7 +110,7 @@ ClusterFs::ObjectWriter::mayStage(const uint64_t bytes) const
     const auto more = bytes - std::min(bytes, promised_);
     if (!more)
         return true;
-    const auto &staging = group_.context.catalog.staging;
+    const auto &staging = group_.context.catalog.staging();
     const auto memory = Staging::MemoryOf(more);
     if (memory > staging.bytesFree()) // the rest is promised to others
         return false;
@@ -265,23 +265,12 @@ ClusterFs::ObjectWriter::sealPart(const ClusterNo c, const uint32_t bytes, const
 void
 ClusterFs::ObjectWriter::linkPart(const ClusterNo c, const uint32_t bytes)
 {
-    const auto &context = group_.context;
-    auto &clusters = group_.context.catalog.clusters;
+    auto &context = group_.context;
     auto &o = *object_;
-    clusters.setState(c, ClusterState::part);
-    auto &entry = clusters[c];
-    entry.sequence = context.sequence;
-    entry.end = bytes;
-    entry.written = context.wallSeconds();
-    entry.nextPart = noCluster;
-    entry.errors = 0;
-    entry.first = noSlot;
+    context.catalog.addPart(c, o.lastPart, context.sequence, bytes, context.wallSeconds());
     if (o.lastPart == noCluster) {
         o.firstPart = c;
         pinParts();
-    } else {
-        clusters[o.lastPart].nextPart = c;
-        clusters.noteChange(o.lastPart);
     }
     o.lastPart = c;
     ++o.parts;
@@ -306,7 +295,7 @@ void
 ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &object, const ClusterNo c, const Status status)
 {
     auto &context = group.context;
-    auto &staging = context.catalog.staging;
+    auto &staging = context.catalog.staging();
     context.health.writeDone(status, context.log, true);
     --object->writesInFlight;
     const bool ours = object->stage != noStage && staging[object->stage].id == object->stageId &&
@@ -314,7 +303,7 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
     if (status != Status::ok) {
         ++context.counters.writeErrors;
         ++context.counters.quarantined;
-        context.catalog.clusters[c].errors = ClusterEntry::unwritable; // until its chain is freed
+        context.catalog.retire(c); // when its chain is freed
         object->failed = object->broken = true; // an unfinished writer notices at its next call
         if (ours && object->finished && staging[object->stage].record != noSlot)
             context.catalog.erase(staging[object->stage].record);
@@ -339,17 +328,12 @@ ClusterFs::ObjectWriter::finish()
         return Status::full;
     }
     auto &context = group_.context;
-    auto &staged = context.catalog.staging[o.stage];
-    context.catalog.staging.unpromise(promised_);
+    auto &staging = context.catalog.staging();
+    staging.unpromise(promised_);
     promised_ = 0;
-    staged.info.size = o.size;
-    staged.firstPart = o.firstPart;
-    staged.heat = context.heatOf(0);
-    if (o.firstPart != noCluster) {
-        context.catalog.clusters[o.firstPart].total = o.size;
-        context.catalog.clusters[o.firstPart].headBytes = staged.size;
-        context.catalog.clusters.noteChange(o.firstPart);
-    }
+    staging.close(o.stage, o.size, context.heatOf(0));
+    if (o.firstPart != noCluster)
+        context.catalog.putHead(o.stage, o.firstPart);
     const auto status = group_.publish(o.stage);
     if (status != Status::ok) {
         fail();
@@ -358,7 +342,7 @@ ClusterFs::ObjectWriter::finish()
     o.finished = true;
     group_.noteEnd(*this);
     if (!o.writesInFlight) {
-        context.catalog.staging.complete(o.stage, context.clock.micros());
+        staging.complete(o.stage, context.clock.micros());
         group_.onComplete(o.stage);
     }
     return Status::ok;

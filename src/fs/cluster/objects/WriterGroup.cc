@@ -150,7 +150,7 @@ ClusterFs::WriterGroup::slowGivesWay()
 void
 ClusterFs::WriterGroup::makeWay()
 {
-    const auto &staging = context.catalog.staging;
+    const auto &staging = context.catalog.staging();
     while (staging.bytesFree() < staging.bytesLimit() / 8 && bytesInFlight * 2 <= maxBytesInFlight()) {
         if (!giveWay(nullptr, idleMicros) && !slowGivesWay())
             return;
@@ -206,15 +206,15 @@ ClusterFs::Status
 ClusterFs::WriterGroup::publish(const StageNo stage)
 {
     auto &catalog = context.catalog;
-    const auto key = catalog.staging[stage].key;
-    const auto older = catalog.index.find(key);
+    const auto key = catalog.staging()[stage].key;
+    const auto older = catalog.index().find(key);
     if (older != noSlot || context.mayReturn())
         journal->removal(key, context.sequence);
     if (older != noSlot)
         catalog.erase(older);
     if (catalog.addStaged(stage) == noSlot)
         return Status::full;
-    const auto slot = catalog.staging[stage].record;
+    const auto slot = catalog.staging()[stage].record;
     ++context.counters.stored;
     context.counters.storedBytes += catalog.objectSize(slot);
     return Status::ok;

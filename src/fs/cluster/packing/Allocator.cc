@@ -52,7 +52,7 @@ ClusterFs::Allocator::ready() const
 ClusterFs::ClusterNo
 ClusterFs::Allocator::choose() const
 {
-    const auto &free = context_.catalog.free;
+    const auto &free = context_.catalog.free();
     switch (context_.config.layout) {
     case LayoutPolicy::closest:
         return free.closest(lastAccess_);
@@ -73,13 +73,11 @@ ClusterFs::Allocator::poll()
     auto &catalog = context_.catalog;
     if (announced_.size() > reserve() / 2)
         return; // many at a time: each journal write takes a block
-    while (announced_.size() < reserve() && catalog.free.size() > 0) {
+    while (announced_.size() < reserve() && catalog.free().size() > 0) {
         const auto c = choose();
         assert(c != noCluster);
         lastChosen_ = c;
-        catalog.free.remove(c);
-        catalog.clusters.setState(c, ClusterState::announced);
-        catalog.clusters[c].sequence = context_.sequence;
+        catalog.announce(c, context_.sequence);
         announced_.push_back({c, journal_.announce(c, context_.sequence)});
     }
 }
@@ -97,8 +95,8 @@ ClusterFs::Allocator::takeOf(const size_t first, const bool wanted)
     }
     const auto taken = *best;
     announced_.erase(best);
-    assert(context_.catalog.clusters[taken.cluster].state == ClusterState::announced);
-    assert(!context_.catalog.clusters[taken.cluster].pins);
+    assert(context_.catalog.clusters()[taken.cluster].state == ClusterState::announced);
+    assert(!context_.catalog.clusters()[taken.cluster].pins);
     return taken;
 }
 
@@ -126,12 +124,12 @@ ClusterFs::Allocator::takeBack(const ClusterNo c)
     if (found == announced_.end())
         return;
     announced_.erase(found);
-    context_.catalog.makeFree(c);
+    context_.catalog.withdraw(c);
 }
 
 void
 ClusterFs::Allocator::giveBack(const ClusterNo c)
 {
-    assert(context_.catalog.clusters[c].state == ClusterState::announced);
+    assert(context_.catalog.clusters()[c].state == ClusterState::announced);
     announced_.push_front({c, 0});
 }

@@ -41,7 +41,7 @@ public:
     void poll();
 
     /// how many clusters can still be taken before somebody makes room
-    uint32_t available() const { return static_cast<uint32_t>(announced_.size()) + context_.catalog.free.size(); }
+    uint32_t available() const { return static_cast<uint32_t>(announced_.size()) + context_.catalog.free().size(); }
     /// how many can be taken now
     uint32_t ready() const;
     /// how many should always be available

@@ -47,6 +47,7 @@ struct Packer::Pack {
     uint64_t extents = 0; ///< bytes of all extents
     BufferPointer buffer;
     uint32_t end = 0;
+    uint32_t when = 0; ///< seconds since 1970, low 32 bits: it was sent to the device
 
     uint64_t sizeWith(const uint64_t extent, const size_t moreParts) const {
         return roundUp(Directory::BytesFor(items.size() + 1, parts + moreParts), extentAlignment) + extents + extent;
@@ -65,7 +66,7 @@ ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowSto
 void
 ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
 {
-    const auto &staging = context_.catalog.staging;
+    const auto &staging = context_.catalog.staging();
     const auto &o = staging[s];
     // one object that waits keeps the arrivals behind it, though those objects were packed or replaced long ago
     if (arrivals_.size() >= 2 * size_t(staging.objects()) + arrivalsSpare) {
@@ -81,7 +82,7 @@ ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
 ClusterFs::StageNo
 ClusterFs::Packer::oldestArrival()
 {
-    const auto &staging = context_.catalog.staging;
+    const auto &staging = context_.catalog.staging();
     while (!arrivals_.empty()) {
         const auto &a = arrivals_.front();
         const auto &o = staging[a.stage];
@@ -96,7 +97,7 @@ ClusterFs::Packer::oldestArrival()
 ClusterFs::StageNo
 ClusterFs::Packer::hurriedArrival()
 {
-    const auto &staging = context_.catalog.staging;
+    const auto &staging = context_.catalog.staging();
     while (!hurried_.empty() && hurried_.begin()->first <= context_.clock.micros()) {
         const auto a = hurried_.begin()->second;
         if (staging[a.stage].id == a.id && staging[a.stage].state == StageState::complete)
@@ -110,9 +111,9 @@ ClusterFs::Packer::hurriedArrival()
 ClusterFs::StageNo
 ClusterFs::Packer::due()
 {
-    const auto &staging = context_.catalog.staging;
+    const auto &staging = context_.catalog.staging();
     // a full index: only objects in clusters can make room there
-    const auto &index = context_.catalog.index;
+    const auto &index = context_.catalog.index();
     const bool slotsAreRare = index.used() + index.capacity() / 128 > index.capacity();
     // what is still coming can't be packed, and must not keep the rest from it
     const auto forComplete = staging.bytesLimit() - std::min(staging.bytesLimit(), staging.incompleteBytes());
@@ -158,12 +159,12 @@ ClusterFs::Packer::spend(const uint64_t objects, const uint64_t bytes)
 bool
 ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
 {
-    const auto &o = context_.catalog.staging[s];
+    const auto &o = context_.catalog.staging()[s];
     if (o.state != StageState::complete)
         return false;
     const auto extent = Catalog::ExtentBytes(o.size);
     size_t parts = 0;
-    for (auto c = o.firstPart; c != noCluster; c = context_.catalog.clusters[c].nextPart)
+    for (auto c = o.firstPart; c != noCluster; c = context_.catalog.clusters()[c].nextPart)
         ++parts;
     if (pack.sizeWith(extent, parts) > context_.geometry.clusterBytes)
         return false;
@@ -173,7 +174,7 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
     spend(1, 0);
     pack.parts += parts;
     pack.extents += extent;
-    context_.catalog.staging.startPacking(s);
+    context_.catalog.staging().startPacking(s);
     return true;
 }
 
@@ -190,7 +191,7 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
         return add(pack, seed, false);
     uint64_t bytes = 0;
     for (const auto s: group_)
-        bytes += Catalog::ExtentBytes(context_.catalog.staging[s].size) + DirectoryEntry::encodedBytes;
+        bytes += Catalog::ExtentBytes(context_.catalog.staging()[s].size) + DirectoryEntry::encodedBytes;
     if (!pack.items.empty() && pack.sizeWith(bytes, 0) > context_.geometry.clusterBytes)
         return false;
     bool any = false;
@@ -203,7 +204,7 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
 bool
 ClusterFs::Packer::choose(Pack &pack)
 {
-    auto &staging = context_.catalog.staging;
+    auto &staging = context_.catalog.staging();
     auto &misfits = pack.misfits;
     auto passed = noStage; // up to here, all are misfits
     const auto following = [&] {
@@ -269,7 +270,7 @@ ClusterFs::Packer::prepare(const PackPointer &pack)
 void
 ClusterFs::Packer::giveUp(const Pack &pack)
 {
-    context_.catalog.clusters.setState(pack.cluster, ClusterState::announced);
+    context_.catalog.abandonWrite(pack.cluster);
     allocator_.giveBack(pack.cluster);
     --inFlight_;
 }
@@ -284,11 +285,7 @@ ClusterFs::Packer::take(Pack &pack)
         return false; // parts of large objects have taken them meanwhile
     pack.cluster = allocator_.take(isWanted(pack));
     pack.sequence = ++context_.sequence;
-    auto &entry = context_.catalog.clusters[pack.cluster];
-    context_.catalog.clusters.setState(pack.cluster, ClusterState::writing);
-    entry.sequence = pack.sequence;
-    entry.end = 0;
-    entry.errors = 0;
+    context_.catalog.beginWrite(pack.cluster, pack.sequence);
 
     pack.end = static_cast<uint32_t>(roundUp(Directory::BytesFor(pack.items.size(), pack.parts), extentAlignment));
     pack.buffer = std::make_shared<Buffer>(roundUp(pack.end + pack.extents, Device::bufferAlignment()), Buffer::Pages::whenUsed);
@@ -299,9 +296,7 @@ ClusterFs::Packer::take(Pack &pack)
 void
 ClusterFs::Packer::write(const PackPointer &pack)
 {
-    auto &entry = context_.catalog.clusters[pack->cluster];
-    entry.end = pack->end;
-    entry.written = context_.wallSeconds();
+    pack->when = context_.wallSeconds();
     pack->window = windows_.insert(pack->cluster, pack->sequence, pack->buffer, pack->end);
     pack->step = Pack::Step::write;
 
@@ -344,8 +339,8 @@ ClusterFs::Packer::fillImage(Pack &pack)
 void
 ClusterFs::Packer::addToImage(Pack &pack, const size_t n)
 {
-    const auto &staging = context_.catalog.staging;
-    const auto &clusters = context_.catalog.clusters;
+    const auto &staging = context_.catalog.staging();
+    const auto &clusters = context_.catalog.clusters();
     auto &item = pack.items[n];
     const auto &o = staging[item.stage];
     spend(1, item.payload);
@@ -449,7 +444,7 @@ ClusterFs::Packer::settle(Pack &pack)
             return false;
         spend(1, 0);
         auto &item = pack.items[pack.next - 1];
-        const auto &o = catalog.staging[item.stage];
+        const auto &o = catalog.staging()[item.stage];
         if (!item.offset || o.id != item.id || o.state != StageState::packing)
             continue; // deleted while it was being written, or before
         ++context_.counters.packedObjects;
@@ -460,11 +455,7 @@ ClusterFs::Packer::settle(Pack &pack)
     }
     if (pack.step == Pack::Step::place) {
         ++context_.counters.packs;
-        catalog.clusters.setState(pack.cluster, ClusterState::packed);
-        catalog.clusters.pushHead(pack.cluster);
-        catalog.clusters[pack.cluster].heat = static_cast<uint32_t>(context_.sequence);
-        if (!catalog.clusters[pack.cluster].live)
-            catalog.freeCluster(pack.cluster);
+        catalog.finishWrite(pack.cluster, pack.end, pack.when, context_.sequence);
         pack.runs = runsOf(pack);
         pack.step = Pack::Step::split;
     }
@@ -489,10 +480,10 @@ ClusterFs::Packer::failed(const PackPointer &pack)
     auto &catalog = context_.catalog;
     ++context_.counters.writeErrors;
     ++context_.counters.quarantined;
-    catalog.quarantine(pack->cluster);
+    catalog.failWrite(pack->cluster);
     for (const auto &item: pack->items) {
-        const auto &o = catalog.staging[item.stage];
+        const auto &o = catalog.staging()[item.stage];
         if (o.id == item.id && o.state == StageState::packing)
-            catalog.staging.packingFailed(item.stage);
+            catalog.staging().packingFailed(item.stage);
     }
 }

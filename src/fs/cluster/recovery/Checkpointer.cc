@@ -35,7 +35,7 @@ ClusterFs::Checkpointer::Checkpointer(StoreContext &context, Journal &journal, c
 size_t
 ClusterFs::Checkpointer::objectBytes() const
 {
-    return IndexObject::encodedBytes + (context_.catalog.index.keepsKeys() ? sizeof(Key) : 0);
+    return IndexObject::encodedBytes + (context_.catalog.index().keepsKeys() ? sizeof(Key) : 0);
 }
 
 void
@@ -79,13 +79,13 @@ bool
 ClusterFs::Checkpointer::due()
 {
     const auto since = context_.clock.micros() - tried_;
-    const bool time = since >= uint64_t(context_.config.checkpoint) * 1000000 && context_.catalog.changes.any();
+    const bool time = since >= uint64_t(context_.config.checkpoint) * 1000000 && context_.catalog.changes().any();
     const bool space = journal_.used() >= journalShare && (!lastFailed_ || since >= retryMicros);
     waiting_ = requested_ || time || space;
     // An object may be deleted while its cluster is being written. The journal
     // before this checkpoint says so, but only that of later ones is sure to
     // be read: begin when nothing is being written.
-    if (!waiting_ || context_.catalog.clusters.inState(ClusterState::writing))
+    if (!waiting_ || context_.catalog.clusters().inState(ClusterState::writing))
         return false;
     begin();
     return true;
@@ -97,8 +97,8 @@ ClusterFs::Checkpointer::askForRoom()
 {
     const auto &catalog = context_.catalog;
     const auto &g = context_.geometry;
-    const auto inUse = catalog.clusters.inState(ClusterState::packed) + catalog.clusters.inState(ClusterState::part);
-    const auto bytes = catalog.index.linked() * objectBytes() + uint64_t(inUse) * 2 * IndexSection::encodedBytes;
+    const auto inUse = catalog.clusters().inState(ClusterState::packed) + catalog.clusters().inState(ClusterState::part);
+    const auto bytes = catalog.index().linked() * objectBytes() + uint64_t(inUse) * 2 * IndexSection::encodedBytes;
     const auto wanted = logShare * (bytes / (IndexBlock::capacity() * 9 / 10) + 8);
     if (wanted <= g.logBlocks)
         return;
@@ -117,8 +117,8 @@ ClusterFs::Checkpointer::begin()
     forgotten_ = context_.forgotten;
     newHeads_ = context_.newHeads;
     context_.leftBehind.checkpointBegins();
-    context_.catalog.changes.begin();
-    anew_ = context_.catalog.changes.collectsAll();
+    context_.catalog.beginCheckpoint();
+    anew_ = context_.catalog.changes().collectsAll();
     askForRoom();
     log_.begin(context_.logClusters, anew_);
     removals_.clear();
@@ -225,7 +225,7 @@ ClusterFs::Checkpointer::openBlock()
     block_.serial = serial_;
     block_.previous = previous_;
     block_.part = part_;
-    block_.keys = context_.catalog.index.keepsKeys();
+    block_.keys = context_.catalog.index().keepsKeys();
     block_.number = part_ == IndexBlock::Part::contents ? 0 : removalNumber_++;
     block_.removalBlocks = removalBlocks_;
     block_.turn = log_.turnBefore();
@@ -282,8 +282,8 @@ ClusterFs::Checkpointer::addRemoval(const IndexRemoval &removal)
         return;
     }
     // it would hardly be more to write everything, and then nothing older counts
-    context_.catalog.changes.failed();
-    context_.catalog.changes.all();
+    context_.catalog.checkpointFailed();
+    context_.catalog.nameAll();
     log_.failed(false);
     begin();
 }
@@ -297,12 +297,12 @@ ClusterFs::Checkpointer::addChangedClusters()
     while (looks_) {
         ClusterNo n = noCluster;
         if (!anew_)
-            n = catalog.changes.next(nextCluster_, looks_);
-        else if (look() && nextCluster_ < catalog.clusters.count())
+            n = catalog.changes().next(nextCluster_, looks_);
+        else if (look() && nextCluster_ < catalog.clusters().count())
             n = nextCluster_++;
         if (n == noCluster)
             break;
-        const auto &c = catalog.clusters[n];
+        const auto &c = catalog.clusters()[n];
         const bool written = (c.state == ClusterState::writing || c.state == ClusterState::packed || c.state == ClusterState::part) && c.sequence >= from_;
         IndexRemoval removal;
         removal.cluster = n;
@@ -310,20 +310,20 @@ ClusterFs::Checkpointer::addChangedClusters()
             removal.kind = IndexRemoval::Kind::announced;
             removal.after = written ? c.sequence - 1 : c.sequence;
             if (!written)
-                catalog.changes.again(n);
+                catalog.nameAgain(n);
         } else if (anew_) {
             continue; // nothing older counts
         }
         addRemoval(removal);
     }
-    if (nextCluster_ >= catalog.clusters.count())
+    if (nextCluster_ >= catalog.clusters().count())
         step_ = Step::goneObjects;
 }
 
 void
 ClusterFs::Checkpointer::addGoneObjects()
 {
-    const auto &changes = context_.catalog.changes;
+    const auto &changes = context_.catalog.changes();
     const auto &gone = changes.collectedGone();
     for (; !anew_ && nextItem_ < gone.size() && look(); ++nextItem_) {
         const auto &g = gone[nextItem_];
@@ -364,7 +364,7 @@ ClusterFs::Checkpointer::addRemovals(const bool again)
 bool
 ClusterFs::Checkpointer::openSection(const ClusterNo n)
 {
-    const auto &c = context_.catalog.clusters[n];
+    const auto &c = context_.catalog.clusters()[n];
     const bool named = c.state == ClusterState::packed || c.state == ClusterState::part || c.state == ClusterState::bad;
     if (!named || (c.state != ClusterState::bad && c.sequence >= from_))
         return true; // nothing is known of free ones; the journal leads to new ones
@@ -400,7 +400,7 @@ ClusterFs::Checkpointer::addObject(const SlotNo slot, const Record &where)
         return false;
     if ((block_.sections.empty() || block_.sections.back().cluster != section_) && !openSection(section_))
         return false;
-    const auto &index = context_.catalog.index;
+    const auto &index = context_.catalog.index();
     const auto &r = index[slot];
     IndexObject o;
     o.hashed = index.hashedOf(slot);
@@ -422,15 +422,15 @@ bool
 ClusterFs::Checkpointer::continueSection()
 {
     const auto &catalog = context_.catalog;
-    const auto &c = catalog.clusters[section_];
+    const auto &c = catalog.clusters()[section_];
     if (c.state != ClusterState::packed || c.sequence != sectionSequence_) {
         section_ = noCluster; // forgotten meanwhile: the journal says so
         return true;
     }
-    for (; !sectionRelocated_ && sectionSlot_ != noSlot; sectionSlot_ = catalog.index[sectionSlot_].sibling) {
+    for (; !sectionRelocated_ && sectionSlot_ != noSlot; sectionSlot_ = catalog.index()[sectionSlot_].sibling) {
         if (!look())
             return false;
-        const auto &r = catalog.index[sectionSlot_];
+        const auto &r = catalog.index()[sectionSlot_];
         if (r.cluster != section_) {
             section_ = noCluster; // it is being emptied: the journal says that, too
             return true;
@@ -442,7 +442,7 @@ ClusterFs::Checkpointer::continueSection()
         sectionRelocated_ = true;
         sectionSlot_ = 0; // a staging slot from now on
     }
-    const auto &staging = catalog.staging;
+    const auto &staging = catalog.staging();
     for (; c.relocated && sectionSlot_ < staging.slotsTouched(); ++sectionSlot_) {
         if (!look())
             return false;
@@ -468,8 +468,8 @@ ClusterFs::Checkpointer::addSections()
         const auto at = nextCluster_;
         ClusterNo n = noCluster;
         if (!anew_)
-            n = catalog.changes.next(nextCluster_, looks_);
-        else if (look() && nextCluster_ < catalog.clusters.count())
+            n = catalog.changes().next(nextCluster_, looks_);
+        else if (look() && nextCluster_ < catalog.clusters().count())
             n = nextCluster_++;
         if (n == noCluster)
             break;
@@ -478,7 +478,7 @@ ClusterFs::Checkpointer::addSections()
             return;
         }
     }
-    if (section_ != noCluster || nextCluster_ < catalog.clusters.count())
+    if (section_ != noCluster || nextCluster_ < catalog.clusters().count())
         return;
     nextItem_ = 0;
     step_ = Step::updates;
@@ -489,14 +489,14 @@ void
 ClusterFs::Checkpointer::addUpdates()
 {
     const auto &catalog = context_.catalog;
-    const auto &updates = catalog.changes.collectedUpdates();
+    const auto &updates = catalog.changes().collectedUpdates();
     for (; !anew_ && nextItem_ < updates.size() && look(); ++nextItem_) {
-        const auto slot = catalog.index.find(updates[nextItem_]);
-        if (slot == noSlot || catalog.index[slot].staged())
+        const auto slot = catalog.index().find(updates[nextItem_]);
+        if (slot == noSlot || catalog.index()[slot].staged())
             continue;
-        const auto &r = catalog.index[slot];
-        const auto &c = catalog.clusters[r.cluster];
-        if (catalog.changes.collects(r.cluster) || c.sequence >= from_ || c.state != ClusterState::packed)
+        const auto &r = catalog.index()[slot];
+        const auto &c = catalog.clusters()[r.cluster];
+        if (catalog.changes().collects(r.cluster) || c.sequence >= from_ || c.state != ClusterState::packed)
             continue;
         if (!makeRoom(IndexSection::encodedBytes + objectBytes()))
             return;
@@ -519,13 +519,13 @@ void
 ClusterFs::Checkpointer::addUses()
 {
     const auto &catalog = context_.catalog;
-    const auto &uses = catalog.changes.collectedUses();
+    const auto &uses = catalog.changes().collectedUses();
     for (; !anew_ && nextItem_ < uses.size() && look(); ++nextItem_) {
-        const auto slot = catalog.index.find(uses[nextItem_]);
-        if (slot == noSlot || catalog.index[slot].staged())
+        const auto slot = catalog.index().find(uses[nextItem_]);
+        if (slot == noSlot || catalog.index()[slot].staged())
             continue;
-        const auto &r = catalog.index[slot];
-        if (catalog.changes.collects(r.cluster) || catalog.clusters[r.cluster].sequence >= from_)
+        const auto &r = catalog.index()[slot];
+        if (catalog.changes().collects(r.cluster) || catalog.clusters()[r.cluster].sequence >= from_)
             continue;
         if (!makeRoom(IndexUse::encodedBytes))
             return;
@@ -550,7 +550,7 @@ void
 ClusterFs::Checkpointer::addTurn()
 {
     const auto &catalog = context_.catalog;
-    const auto count = catalog.clusters.count();
+    const auto count = catalog.clusters().count();
     for (;;) {
         if (section_ != noCluster && !continueSection())
             return;
@@ -558,7 +558,7 @@ ClusterFs::Checkpointer::addTurn()
             break;
         if (!look())
             return;
-        if (!catalog.changes.collects(nextCluster_) && !openSection(nextCluster_))
+        if (!catalog.changes().collects(nextCluster_) && !openSection(nextCluster_))
             return;
         if (++nextCluster_ == count) {
             log_.nextTurn();
@@ -625,7 +625,7 @@ ClusterFs::Checkpointer::finish()
     superblock_ = newer_;
     previous_ = serial_;
     log_.done();
-    context_.catalog.changes.done();
+    context_.catalog.checkpointDone();
     step_ = Step::idle;
     lastFailed_ = false;
     if (groupsChunk_) {
@@ -676,9 +676,9 @@ ClusterFs::Checkpointer::failed(const Status status)
         context_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
                     "): the next start will take longer");
     lastFailed_ = true;
-    context_.catalog.changes.failed();
+    context_.catalog.checkpointFailed();
     if (status == Status::full) {
-        context_.catalog.changes.all();
+        context_.catalog.nameAll();
         log_.giveUp();
     } else {
         context_.health.writeDone(status, context_.log);

@@ -12,7 +12,7 @@ ClusterFs::IndexRebuilder::IndexRebuilder(StoreContext &context, RecoveryStats &
     stats_(stats),
     overruled_(context.geometry.clusterCount),
     highest_(context.sequence),
-    order_(context.catalog.clusters)
+    order_(context.catalog)
 {
 }
 
@@ -26,7 +26,7 @@ void
 ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
 {
     if (record.kind == JournalRecord::Kind::removal) {
-        auto &until = removedUntil(context_.catalog.index.hashOf(record.key));
+        auto &until = removedUntil(context_.catalog.index().hashOf(record.key));
         until = std::max(until, record.sequence);
         see(record.sequence);
         ++stats_.deletes;
@@ -43,7 +43,7 @@ ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
 void
 ClusterFs::IndexRebuilder::removedNow(const Key &key)
 {
-    removedUntil(context_.catalog.index.hashOf(key)) = ~Sequence(0);
+    removedUntil(context_.catalog.index().hashOf(key)) = ~Sequence(0);
 }
 
 ClusterFs::Sequence &
@@ -102,30 +102,17 @@ ClusterFs::IndexRebuilder::use(const IndexUse &use, const uint64_t serial)
 bool
 ClusterFs::IndexRebuilder::adoptCluster(const IndexSection &section)
 {
-    auto &clusters = context_.catalog.clusters;
-    auto &c = clusters[section.cluster];
+    const auto &c = context_.catalog.clusters()[section.cluster];
     const auto state = static_cast<ClusterState>(section.state);
     see(section.sequence);
     if (announcedClusters_.count(section.cluster))
         return false; // it was written since, or will be
     if (c.state != ClusterState::unknown)
         return c.state == ClusterState::packed && state == c.state && c.sequence == section.sequence;
-    if (state == ClusterState::bad)
-        clusters.setKnownState(section.cluster, state);
-    if ((state != ClusterState::packed && state != ClusterState::part) || section.end > context_.geometry.clusterBytes)
-        return false;
-    clusters.setKnownState(section.cluster, state);
-    c.sequence = section.sequence;
-    c.end = section.end;
-    c.nextPart = section.nextPart;
-    c.total = section.total;
-    c.headBytes = section.headBytes;
-    c.written = section.written;
-    c.heat = section.heat;
-    if (state != ClusterState::packed)
-        return false;
-    clusters.pushHead(section.cluster);
-    return true;
+    const bool holds = state == ClusterState::packed || state == ClusterState::part;
+    if (state == ClusterState::bad || (holds && section.end <= context_.geometry.clusterBytes))
+        context_.catalog.addLogged(section);
+    return c.state == ClusterState::packed;
 }
 
 /// Objects lie in buckets all over the index: what they need of it is asked for some records ahead.
@@ -142,7 +129,7 @@ ClusterFs::IndexRebuilder::section(const IndexSection &section, const bool hasKe
         overruled_[section.cluster] = static_cast<uint32_t>(serial); // its other pieces have the same
     if (!adoptCluster(section))
         return;
-    const auto &index = context_.catalog.index;
+    const auto &index = context_.catalog.index();
     const auto count = section.objects.size();
     for (size_t next = 0; next < count + 3 * ahead; ++next) {
         if (next < count)
@@ -182,11 +169,11 @@ ClusterFs::IndexRebuilder::log(const Logged &logged)
     const auto &catalog = context_.catalog;
     const auto &r = logged.record;
     const auto *const key = logged.hasKey ? &logged.key : nullptr;
-    const auto known = catalog.index.find(logged.hashed);
-    if (known != noSlot && catalog.index[known].cluster == r.cluster && catalog.index[known].offset() == r.offset())
+    const auto known = catalog.index().find(logged.hashed);
+    if (known != noSlot && catalog.index()[known].cluster == r.cluster && catalog.index()[known].offset() == r.offset())
         return; // a newer block named it, too
     ++stats_.dropped;
-    if (removed(logged.hashed, catalog.clusters[r.cluster].sequence)) {
+    if (removed(logged.hashed, catalog.clusters()[r.cluster].sequence)) {
         reject(r);
         return;
     }
@@ -196,8 +183,8 @@ ClusterFs::IndexRebuilder::log(const Logged &logged)
                   front == fronts_.end() ? frontOf(r) : front->second);
         return;
     }
-    const bool whole = !r.parted() || (r.size < catalog.clusters.count() && chainIsWhole(r.size, frontOf(r)));
-    if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters[r.size].headBytes : r.size))
+    const bool whole = !r.parted() || (r.size < catalog.clusters().count() && chainIsWhole(r.size, frontOf(r)));
+    if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters()[r.size].headBytes : r.size))
         --stats_.dropped;
     else
         reject(r);
@@ -221,7 +208,7 @@ ClusterFs::IndexRebuilder::endLog(const GoOn &goOn)
 void
 ClusterFs::IndexRebuilder::reject(const Record &r)
 {
-    context_.catalog.changes.gone(r.cluster, r.offset());
+    context_.catalog.noteGone(r.cluster, r.offset());
 }
 
 /// Whether a chain of parts still is what it was: one that the log named, when none of its clusters was announced since,
@@ -229,7 +216,7 @@ ClusterFs::IndexRebuilder::reject(const Record &r)
 bool
 ClusterFs::IndexRebuilder::chainIsWhole(const ClusterNo first, const Front &front) const
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     uint32_t length = 0;
     uint64_t bytes = 0;
     for (auto c = first; c != noCluster; c = clusters[c].nextPart) {
@@ -253,21 +240,20 @@ bool
 ClusterFs::IndexRebuilder::supersede(const Key &key, const Sequence s, const Record &entering, const Front &front)
 {
     auto &catalog = context_.catalog;
-    const auto hashed = catalog.index.hashOf(key);
+    const auto hashed = catalog.index().hashOf(key);
     if (removed(hashed, s))
         return false;
-    const auto older = catalog.index.find(hashed);
+    const auto older = catalog.index().find(hashed);
     if (older == noSlot)
         return true;
-    const auto &r = catalog.index[older];
-    if (r.staged() || catalog.clusters[r.cluster].sequence >= s) {
+    const auto &r = catalog.index()[older];
+    if (r.staged() || catalog.clusters()[r.cluster].sequence >= s) {
         noteOlder(hashed, &key, entering, front);
         return false;
     }
     noteOlder(hashed, &key, r, frontOf(r));
     // a revalidated large object has the parts of its older version
-    catalog.disownParts(older);
-    catalog.eraseRelocated(older); // it may have to come back: check() decides
+    catalog.supersede(older); // check() decides whether it has to come back
     ++stats_.dropped;
     return true;
 }
@@ -299,7 +285,7 @@ bool
 ClusterFs::IndexRebuilder::adopt(const HashedKey hashed, const Key *const key, const Record &r, const uint32_t payload)
 {
     auto &catalog = context_.catalog;
-    const auto &c = catalog.clusters[r.cluster];
+    const auto &c = catalog.clusters()[r.cluster];
     if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
         return false;
     // extents do not overlap; the sum of some that do may be more than liveBytes can count
@@ -312,24 +298,17 @@ bool
 ClusterFs::IndexRebuilder::directory(const ClusterNo n, const Directory &d, const bool doubtful, const GoOn &goOn)
 {
     auto &catalog = context_.catalog;
-    auto &c = catalog.clusters[n];
+    const auto &c = catalog.clusters()[n];
     see(d.header.sequence);
     if (c.state == ClusterState::unknown) {
-        c.sequence = d.header.sequence;
-        c.end = d.header.end;
-        c.written = static_cast<uint32_t>(d.header.written);
-        c.heat = static_cast<uint32_t>(d.header.sequence);
-        if (d.header.kind == ClusterKind::part) {
-            catalog.clusters.setState(n, ClusterState::part);
+        catalog.addRead(n, d.header);
+        if (c.state == ClusterState::part)
             return true;
-        }
-        catalog.clusters.setState(n, ClusterState::packed);
-        catalog.clusters.pushHead(n);
     } else if (c.state != ClusterState::packed || c.sequence != d.header.sequence || d.header.kind != ClusterKind::packed) {
         nextEntry_ = nextPart_ = 0;
         return true;
     }
-    const auto &index = catalog.index;
+    const auto &index = catalog.index();
     constexpr size_t ahead = 16; // keys go to random places of the index
     while (nextEntry_ < d.entries.size()) {
         const auto i = nextEntry_++;
@@ -363,7 +342,7 @@ ClusterFs::IndexRebuilder::directory(const ClusterNo n, const Directory &d, cons
 bool
 ClusterFs::IndexRebuilder::partsAreHere(const LargeObject &o) const
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     uint64_t bytes = o.entry.size;
     for (const auto &p: o.parts) {
         if (p.cluster >= clusters.count())
@@ -394,8 +373,7 @@ ClusterFs::IndexRebuilder::wasGivenUp(const LargeObject &o) const
 void
 ClusterFs::IndexRebuilder::link(const LargeObject &o)
 {
-    for (size_t i = 0; i < o.parts.size(); ++i)
-        context_.catalog.clusters[o.parts[i].cluster].nextPart = i + 1 < o.parts.size() ? o.parts[i + 1].cluster : noCluster;
+    context_.catalog.linkParts(o.parts);
     linked_.insert(o.parts.front().cluster);
 }
 
@@ -403,8 +381,8 @@ void
 ClusterFs::IndexRebuilder::join(const LargeObject &o)
 {
     auto &catalog = context_.catalog;
-    const auto &home = catalog.clusters[o.cluster];
-    const auto hashed = catalog.index.hashOf(o.entry.key);
+    const auto &home = catalog.clusters()[o.cluster];
+    const auto hashed = catalog.index().hashOf(o.entry.key);
     const auto r = recordOf(hashed, o.cluster, o.entry, o.doubtful, o.parts.front().cluster);
     const Front front{o.entry.info.size, o.entry.size};
     if (home.state != ClusterState::packed)
@@ -419,20 +397,16 @@ ClusterFs::IndexRebuilder::join(const LargeObject &o)
         stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan finds what was forgotten long ago, too
         return;
     }
-    link(o);
-    auto &first = catalog.clusters[r.size];
     fronts_.emplace(r.size, frontOf(r)); // what the checkpoint has is older
-    first.total = front.total;
-    first.headBytes = front.headBytes;
-    for (const auto &p: o.parts)
-        catalog.clusters.noteChange(p.cluster);
+    catalog.joinParts(o.parts, front.total, front.headBytes);
+    linked_.insert(r.size);
     adopt(hashed, &o.entry.key, r, o.entry.size);
 }
 
 void
 ClusterFs::IndexRebuilder::joinParts()
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     std::stable_sort(large_.begin(), large_.end(), [&](const LargeObject &a, const LargeObject &b) {
         return clusters[a.cluster].sequence < clusters[b.cluster].sequence;
     });
@@ -448,8 +422,8 @@ ClusterFs::IndexRebuilder::awaitsNewer(const SlotNo slot) const
     if (awaited_.empty())
         return false;
     const auto &catalog = context_.catalog;
-    const auto found = awaited_.find(catalog.index.hashedOf(slot).number());
-    return found != awaited_.end() && catalog.clusters[catalog.index[slot].cluster].sequence < found->second;
+    const auto found = awaited_.find(catalog.index().hashedOf(slot).number());
+    return found != awaited_.end() && catalog.clusters()[catalog.index()[slot].cluster].sequence < found->second;
 }
 
 /* objects of which there are several copies, since they were being relocated */
@@ -461,17 +435,17 @@ ClusterFs::IndexRebuilder::noteOlder(const HashedKey hashed, const Key *const ke
     if (stats_.scanned)
         return;
     const auto &catalog = context_.catalog;
-    const auto known = catalog.index.find(hashed);
+    const auto known = catalog.index().find(hashed);
     // the one that is known may be about to give way to a newer one: sortOut() finds that
-    const auto newer = known != noSlot && !catalog.index[known].staged() ? catalog.index[known].cluster : r.cluster;
-    older_[newer].push_back({{hashed, key != nullptr, key ? *key : Key(), r}, catalog.clusters[r.cluster].sequence, front});
+    const auto newer = known != noSlot && !catalog.index()[known].staged() ? catalog.index()[known].cluster : r.cluster;
+    older_[newer].push_back({{hashed, key != nullptr, key ? *key : Key(), r}, catalog.clusters()[r.cluster].sequence, front});
 }
 
 /// as the table has it now
 ClusterFs::IndexRebuilder::Front
 ClusterFs::IndexRebuilder::frontOf(const Record &r) const
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     if (!r.parted() || r.size >= clusters.count())
         return Front();
     return {clusters[r.size].total, clusters[r.size].headBytes};
@@ -482,17 +456,17 @@ ClusterFs::SlotNo
 ClusterFs::IndexRebuilder::newerThan(const OlderCopy &copy) const
 {
     const auto &catalog = context_.catalog;
-    const auto slot = catalog.index.find(copy.hashed);
-    if (slot == noSlot || catalog.index[slot].staged())
+    const auto slot = catalog.index().find(copy.hashed);
+    if (slot == noSlot || catalog.index()[slot].staged())
         return noSlot;
-    return catalog.clusters[catalog.index[slot].cluster].sequence > copy.sequence ? slot : noSlot;
+    return catalog.clusters()[catalog.index()[slot].cluster].sequence > copy.sequence ? slot : noSlot;
 }
 
 /// whether an object begins in the same stretch of its cluster as those that are to be read already
 bool
 ClusterFs::IndexRebuilder::isNear(const SlotNo slot) const
 {
-    return stayed_.empty() || context_.catalog.index[slot].offset() / stretch == span_.from / stretch;
+    return stayed_.empty() || context_.catalog.index()[slot].offset() / stretch == span_.from / stretch;
 }
 
 /// moves copies to the clusters where their newer ones are by now
@@ -504,14 +478,14 @@ ClusterFs::IndexRebuilder::sortOut(const GoOn &goOn)
         const auto copy = sorting_.back();
         sorting_.pop_back();
         const auto slot = newerThan(copy);
-        const auto c = slot == noSlot ? noCluster : context_.catalog.index[slot].cluster;
+        const auto c = slot == noSlot ? noCluster : context_.catalog.index()[slot].cluster;
         if (slot == noSlot) {
             dismiss(copy); // deleted or stored again meanwhile
         } else if (c != sorted_ || !isNear(slot)) {
             older_[c].push_back(copy);
         } else {
             stayed_.push_back(copy);
-            const auto from = context_.catalog.index[slot].offset();
+            const auto from = context_.catalog.index()[slot].offset();
             span_.from = std::min(span_.from, from);
             span_.to = std::max(span_.to, from + Catalog::ExtentBytes(context_.catalog.payloadBytes(slot)));
         }
@@ -554,14 +528,14 @@ bool
 ClusterFs::IndexRebuilder::isWhole(const SlotNo slot, const char *const bytes, const Contested &what) const
 {
     const auto &catalog = context_.catalog;
-    const auto &r = catalog.index[slot];
+    const auto &r = catalog.index()[slot];
     const auto size = catalog.payloadBytes(slot);
     if (!bytes || r.offset() < what.from || r.offset() + Catalog::ExtentBytes(size) > what.to)
         return false;
     const char *const extent = bytes + (r.offset() - what.from);
     ExtentHeader header;
     header.size = size;
-    header.sequence = catalog.clusters[r.cluster].sequence;
+    header.sequence = catalog.clusters()[r.cluster].sequence;
     header.key = keyOfExtent(extent);
     return checkExtent(extent, what.to - r.offset(), header, context_.uuid, r.cluster, r.offset()) == Status::ok;
 }
@@ -569,7 +543,7 @@ ClusterFs::IndexRebuilder::isWhole(const SlotNo slot, const char *const bytes, c
 bool
 ClusterFs::IndexRebuilder::check(const Contested &what, const char *const bytes, const GoOn &goOn)
 {
-    const auto &index = context_.catalog.index;
+    const auto &index = context_.catalog.index();
     auto &copies = checking_[what.cluster];
     // the newest of the older copies has its turn first, from the end
     if (std::exchange(checked_, what.cluster) != what.cluster)
@@ -596,10 +570,10 @@ ClusterFs::IndexRebuilder::check(const Contested &what, const char *const bytes,
 void
 ClusterFs::IndexRebuilder::dismiss(const OlderCopy &copy)
 {
-    const auto &c = context_.catalog.clusters[copy.record.cluster];
-    const auto known = context_.catalog.index.find(copy.hashed);
-    const bool itself = known != noSlot && context_.catalog.index[known].cluster == copy.record.cluster &&
-                        context_.catalog.index[known].offset() == copy.record.offset();
+    const auto &c = context_.catalog.clusters()[copy.record.cluster];
+    const auto known = context_.catalog.index().find(copy.hashed);
+    const bool itself = known != noSlot && context_.catalog.index()[known].cluster == copy.record.cluster &&
+                        context_.catalog.index()[known].offset() == copy.record.offset();
     if (c.sequence == copy.sequence && !itself)
         reject(copy.record);
 }
@@ -609,7 +583,7 @@ void
 ClusterFs::IndexRebuilder::revert(const SlotNo slot, const OlderCopy &copy)
 {
     auto &catalog = context_.catalog;
-    const auto parts = catalog.index[slot].parted() ? catalog.index[slot].size : noCluster;
+    const auto parts = catalog.index()[slot].parted() ? catalog.index()[slot].size : noCluster;
     catalog.disownParts(slot);
     catalog.erase(slot);
     if (bringBack(copy, parts))
@@ -625,7 +599,7 @@ ClusterFs::IndexRebuilder::bringBack(const OlderCopy &copy, const ClusterNo part
 {
     auto &catalog = context_.catalog;
     const auto &r = copy.record;
-    const auto &c = catalog.clusters[r.cluster];
+    const auto &c = catalog.clusters()[r.cluster];
     if (c.state != ClusterState::packed || c.sequence != copy.sequence)
         return false;
     if (r.parted() && r.size != parts && !chainIsWhole(r.size, copy.front)) {
@@ -635,9 +609,7 @@ ClusterFs::IndexRebuilder::bringBack(const OlderCopy &copy, const ClusterNo part
     const auto payload = r.parted() ? copy.front.headBytes : r.size;
     if (r.parted()) {
         // the same parts may have got another front with the newer copy
-        catalog.clusters[r.size].total = copy.front.total;
-        catalog.clusters[r.size].headBytes = copy.front.headBytes;
-        catalog.clusters.noteChange(r.size);
+        catalog.putHead(r.size, copy.front.total, copy.front.headBytes);
     }
     if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
         return true;
@@ -669,11 +641,11 @@ ClusterFs::IndexRebuilder::finish(const GoOn &goOn)
 {
     constexpr uint32_t slice = 1024;
     auto &catalog = context_.catalog;
-    catalog.holdEmpty = false;
-    while (nextToFinish_ < catalog.clusters.count()) {
-        for (uint32_t i = 0; i < slice && nextToFinish_ < catalog.clusters.count(); ++i)
+    catalog.endAdding();
+    while (nextToFinish_ < catalog.clusters().count()) {
+        for (uint32_t i = 0; i < slice && nextToFinish_ < catalog.clusters().count(); ++i)
             finish(nextToFinish_++);
-        if (nextToFinish_ < catalog.clusters.count() && !goOn())
+        if (nextToFinish_ < catalog.clusters().count() && !goOn())
             return false;
     }
     if (!order_.run(goOn))
@@ -696,32 +668,22 @@ ClusterFs::IndexRebuilder::finish(const GoOn &goOn)
     return true;
 }
 
-/// Where the journal ends what the log says of it, the next checkpoint has to.
-void
-ClusterFs::IndexRebuilder::makeFree(const ClusterNo n)
-{
-    if (announcedClusters_.count(n))
-        context_.catalog.changes.again(n);
-    context_.catalog.clusters.setKnownState(n, ClusterState::free);
-    context_.catalog.free.add(n);
-}
-
 void
 ClusterFs::IndexRebuilder::finish(const ClusterNo n)
 {
     auto &catalog = context_.catalog;
-    const auto &c = catalog.clusters[n];
+    const auto &c = catalog.clusters()[n];
     const bool inOrderOfWriting = context_.config.replacement == ReplacementPolicy::fifo;
     if (c.state == ClusterState::unknown)
-        makeFree(n); // nothing is known of it: it holds nothing
+        catalog.addEmpty(n, announcedClusters_.count(n)); // where the journal ends what the log says of it, the next checkpoint has to
     else if (c.state == ClusterState::packed && !c.live)
         catalog.freeCluster(n);
     else if (c.state == ClusterState::packed)
         // differences, since the clock of uses is cut to 32 bits
         order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? context_.sequence - c.sequence : context_.sequence - c.heat));
     else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
-        catalog.makeFree(n);
+        catalog.freeOrphan(n);
     const bool used = c.state == ClusterState::packed || c.state == ClusterState::part;
-    if (used && (newest_ == noCluster || c.sequence > catalog.clusters[newest_].sequence))
+    if (used && (newest_ == noCluster || c.sequence > catalog.clusters()[newest_].sequence))
         newest_ = n;
 }

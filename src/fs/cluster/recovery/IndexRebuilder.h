@@ -151,7 +151,6 @@ private:
     bool wasGivenUp(const LargeObject &) const;
     void join(const LargeObject &);
     void see(Sequence);
-    void makeFree(ClusterNo);
     void finish(ClusterNo);
 
     StoreContext &context_;

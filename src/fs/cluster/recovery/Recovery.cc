@@ -72,11 +72,10 @@ void
 ClusterFs::Recovery::start()
 {
     startedAt_ = context_.clock.micros();
-    context_.catalog.holdEmpty = true;
-    context_.catalog.index.expect(superblock_.objects);
+    context_.catalog.beginAdding(superblock_.objects);
     for (ClusterNo n = 0; n < context_.logClusters; ++n) {
         if (context_.geometry.inLog(n, context_.logClusters))
-            context_.catalog.clusters.setKnownState(n, ClusterState::log);
+            context_.catalog.giveToLog(n);
     }
     journalOf_ = resumeAt_ = superblock_.checkpoint;
     readJournal();
@@ -200,7 +199,7 @@ ClusterFs::Recovery::takeLog(const IndexRebuilder::GoOn &goOn)
                     " blocks of the index log are damaged: " +
                     (reader_.beyondRepair() ? "scanning all clusters; objects found by the scan are revalidated before use"
                                             : "the objects that they described are lost"));
-        context_.catalog.changes.all();
+        context_.catalog.nameAll();
     }
     if (reader_.beyondRepair())
         beginScan();
@@ -225,7 +224,7 @@ ClusterFs::Recovery::beginScan()
 {
     step_ = Step::scan;
     stats_.scanned = true;
-    context_.catalog.changes.all();
+    context_.catalog.nameAll();
     fronts_.clear();
     nextScan_ = 0;
     context_.sequence = nextSequence();
@@ -243,7 +242,7 @@ ClusterFs::Recovery::readFronts()
             n = fronts_[nextFront_++];
         } else if (step_ == Step::scan && nextScan_ < context_.geometry.clusterCount) {
             n = nextScan_++;
-            const auto state = context_.catalog.clusters[n].state;
+            const auto state = context_.catalog.clusters()[n].state;
             if (state != ClusterState::unknown && state != ClusterState::packed)
                 continue;
         } else {
@@ -291,8 +290,8 @@ ClusterFs::Recovery::takeFront(Front &front, const IndexRebuilder::GoOn &goOn)
     if (front.isNew && (step_ != Step::scan || d.header.sequence <= scanLimit_)) {
         if (!rebuilder_.directory(n, d, step_ == Step::scan, goOn))
             return false;
-    } else if (step_ == Step::scan && context_.catalog.clusters[n].state == ClusterState::unknown) {
-        context_.catalog.makeFree(n);
+    } else if (step_ == Step::scan && context_.catalog.clusters()[n].state == ClusterState::unknown) {
+        context_.catalog.addEmpty(n, true);
     }
     --frontsInFlight_;
     return true;
@@ -350,7 +349,7 @@ ClusterFs::Recovery::poll()
 bool
 ClusterFs::Recovery::mayFindNewer(const SlotNo slot) const
 {
-    if (done() || context_.catalog.index[slot].staged())
+    if (done() || context_.catalog.index()[slot].staged())
         return false;
     return step_ == Step::clusters || rebuilder_.awaitsNewer(slot);
 }

@@ -17,7 +17,7 @@ ClusterFs::UseOrder::add(const ClusterNo n, const uint32_t age)
     if (counts_[0].empty()) {
         for (auto &c: counts_)
             c.resize(size_t(1) << digitBits);
-        items_.reserve(clusters_.inState(ClusterState::packed)); // growing would take long
+        items_.reserve(catalog_.clusters().inState(ClusterState::packed)); // growing would take long
     }
     items_.push_back({age, n});
     for (unsigned i = 0; i < passes; ++i)
@@ -63,8 +63,6 @@ ClusterFs::UseOrder::run(const std::function<bool()> &goOn)
 void
 ClusterFs::UseOrder::place(const ClusterNo n)
 {
-    if (clusters_[n].state != ClusterState::packed)
-        return; // evicted meanwhile
-    clusters_.unlink(n);
-    clusters_.pushTail(n);
+    if (catalog_.clusters()[n].state == ClusterState::packed) // else it was evicted meanwhile
+        catalog_.moveToTail(n);
 }

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_USEORDER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_USEORDER_H
 
-#include "fs/cluster/catalog/ClusterTable.h"
+#include "fs/cluster/catalog/Catalog.h"
 
 #include <functional>
 #include <memory>
@@ -17,7 +17,7 @@ namespace ClusterFs {
 class UseOrder
 {
 public:
-    explicit UseOrder(ClusterTable &clusters): clusters_(clusters) {}
+    explicit UseOrder(Catalog &catalog): catalog_(catalog) {}
 
     /// takes a packed cluster into the order
     /// \param age the least goes to the head of the list
@@ -37,7 +37,7 @@ private:
 
     void place(ClusterNo);
 
-    ClusterTable &clusters_;
+    Catalog &catalog_;
     const Item *items() const { return pass_ ? &(*sorted_[pass_ - 1])[0] : items_.data(); }
 
     std::vector<Item> items_;

@@ -47,38 +47,25 @@ void
 ClusterFs::Evictor::touch(const SlotNo slot)
 {
     auto &catalog = context_.catalog;
-    auto &record = catalog.index[slot];
-    if (record.staged()) {
-        auto &o = catalog.staging[record.place];
-        o.heat = context_.heatOf(StoreContext::usesOf(o.heat) + 1);
-        catalog.staging.touch(record.place);
-        return;
-    }
-    const auto heat = context_.heatOf(StoreContext::usesOf(record.heat()) + 1);
-    if (heat != record.heat())
-        catalog.noteUse(slot);
-    record.setHeat(heat);
-    auto &c = catalog.clusters[record.cluster];
-    c.heat = static_cast<uint32_t>(context_.sequence);
-    if (context_.config.replacement != ReplacementPolicy::fifo && c.state == ClusterState::packed) {
-        catalog.clusters.unlink(record.cluster);
-        catalog.clusters.pushHead(record.cluster);
-    }
-    allocator_.noteAccess(record.cluster);
+    const auto heat = context_.heatOf(StoreContext::usesOf(catalog.heat(slot)) + 1);
+    catalog.touch(slot, heat, context_.sequence, context_.config.replacement != ReplacementPolicy::fifo);
+    const auto &record = catalog.index()[slot];
+    if (!record.staged())
+        allocator_.noteAccess(record.cluster);
 }
 
 bool
 ClusterFs::Evictor::expired(const SlotNo slot) const
 {
     const auto lifetime = context_.config.fileLifetime;
-    const auto &record = context_.catalog.index[slot];
+    const auto &record = context_.catalog.index()[slot];
     return lifetime && record.timestamp && int64_t(record.timestamp) + lifetime < context_.clock.wallSeconds();
 }
 
 bool
 ClusterFs::Evictor::isShort() const
 {
-    const auto &index = context_.catalog.index;
+    const auto &index = context_.catalog.index();
     return index.used() + index.capacity() / 64 > index.capacity() || needsClusters();
 }
 
@@ -97,7 +84,7 @@ ClusterFs::Evictor::poll()
     records_ = turnRecords;
     // until a scan is over, a cluster may hold large objects that wait for their
     // parts to be found, and it is not known which clusters nothing leads to
-    if (!context_.recovered || context_.catalog.holdEmpty || context_.health.level != Health::Level::good)
+    if (!context_.recovered || context_.catalog.adding() || context_.health.level != Health::Level::good)
         return;
     sweep();
     work();
@@ -135,7 +122,7 @@ ClusterFs::Evictor::claimForLog()
 {
     auto &catalog = context_.catalog;
     const auto n = context_.logClusters;
-    const auto &c = catalog.clusters[n];
+    const auto &c = catalog.clusters()[n];
     if (c.state == ClusterState::packed && !relocator_.holds(n)) {
         finish(n);
     } else if (c.state == ClusterState::part && c.first != noSlot) {
@@ -151,8 +138,7 @@ ClusterFs::Evictor::claimForLog()
     }
     if (c.state != ClusterState::free)
         return; // somebody reads or writes it
-    catalog.free.remove(n);
-    catalog.clusters.setState(n, ClusterState::log);
+    catalog.giveToLog(n);
     ++context_.logClusters;
 }
 
@@ -165,8 +151,8 @@ ClusterFs::Evictor::dropStaged()
     if (allocator_.available())
         return false;
     unsigned looked = 0;
-    for (auto s = catalog.staging.leastRecent(); s != noStage && looked < stagedLooks; s = catalog.staging.moreRecent(s), ++looked) {
-        const auto &staged = catalog.staging[s];
+    for (auto s = catalog.staging().leastRecent(); s != noStage && looked < stagedLooks; s = catalog.staging().moreRecent(s), ++looked) {
+        const auto &staged = catalog.staging()[s];
         if (staged.firstPart == noCluster || staged.record == noSlot)
             continue;
         drop(s);
@@ -182,12 +168,12 @@ void
 ClusterFs::Evictor::dropRelocated()
 {
     auto &catalog = context_.catalog;
-    if (catalog.clusters.inState(ClusterState::writing) || !relocator_.waitsForPacking())
+    if (catalog.clusters().inState(ClusterState::writing) || !relocator_.waitsForPacking())
         return;
     auto origin = noCluster;
-    for (auto s = catalog.staging.leastRecent(), next = s; s != noStage; s = next) {
-        const auto &staged = catalog.staging[s];
-        next = catalog.staging.moreRecent(s); // before it is dropped
+    for (auto s = catalog.staging().leastRecent(), next = s; s != noStage; s = next) {
+        const auto &staged = catalog.staging()[s];
+        next = catalog.staging().moreRecent(s); // before it is dropped
         if (staged.origin == noCluster || staged.record == noSlot || (origin != noCluster && staged.origin != origin))
             continue;
         origin = staged.origin;
@@ -198,7 +184,7 @@ ClusterFs::Evictor::dropRelocated()
 void
 ClusterFs::Evictor::drop(const StageNo s)
 {
-    const auto &staged = context_.catalog.staging[s];
+    const auto &staged = context_.catalog.staging()[s];
     if (staged.origin != noCluster) // a crash would find it there
         journal_.removal(staged.key, context_.sequence);
     ++context_.counters.evictedObjects;
@@ -219,7 +205,7 @@ ClusterFs::Evictor::victim()
 ClusterFs::ClusterNo
 ClusterFs::Evictor::nextOnDisk()
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     if (clusters.tail() == noCluster)
         return noCluster; // there is none
     const auto mayGo = [this, &clusters](const ClusterNo c) { return clusters[c].state == ClusterState::packed && !relocator_.holds(c); };
@@ -240,7 +226,7 @@ ClusterFs::Evictor::nextOnDisk()
 bool
 ClusterFs::Evictor::isRecent(const ClusterNo c) const
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     return context_.sequence - clusters[c].sequence < clusters.count() / 4;
 }
 
@@ -249,7 +235,7 @@ ClusterFs::Evictor::isRecent(const ClusterNo c) const
 bool
 ClusterFs::Evictor::isUnderfilled(const ClusterNo c) const
 {
-    const auto &entry = context_.catalog.clusters[c];
+    const auto &entry = context_.catalog.clusters()[c];
     const auto bytes = context_.geometry.clusterBytes;
     const bool isNew = context_.sequence - entry.sequence < 2 * allocator_.reserve();
     return entry.state == ClusterState::packed && !isNew && (entry.liveBytes < bytes / 4 || entry.end < bytes / 2);
@@ -266,7 +252,7 @@ ClusterFs::Evictor::merge()
     uint64_t bytes = 0;
     while (!underfilled_.empty() && records_ && !relocator_.full() && (bytes < context_.geometry.clusterBytes || needsClusters())) {
         const auto c = underfilled_.back();
-        const auto live = context_.catalog.clusters[c].liveBytes;
+        const auto live = context_.catalog.clusters()[c].liveBytes;
         if (!hasRoomFor(live))
             return;
         underfilled_.pop_back();
@@ -279,14 +265,14 @@ ClusterFs::Evictor::merge()
 bool
 ClusterFs::Evictor::hasRoomFor(const uint64_t bytes) const
 {
-    return bytes + bytes / 4 < context_.catalog.staging.bytesFree() / 2;
+    return bytes + bytes / 4 < context_.catalog.staging().bytesFree() / 2;
 }
 
 /// the cluster with the least that is worth keeping, of those near the tail and some others
 ClusterFs::ClusterNo
 ClusterFs::Evictor::leastValuable()
 {
-    const auto &clusters = context_.catalog.clusters;
+    const auto &clusters = context_.catalog.clusters();
     const bool forRecords = !needsClusters(); // memory for the index is short, and not room: what matters is how many are freed
     auto best = noCluster;
     uint64_t bestValue = 0;
@@ -326,8 +312,8 @@ ClusterFs::Evictor::valueOf(const ClusterNo c)
     uint64_t value = 0;
     uint32_t live = 0;
     unsigned looks = 0;
-    for (auto s = catalog.clusters[c].first; s != noSlot && looks < valueLooks; s = catalog.index[s].sibling, ++looks) {
-        const auto &r = catalog.index[s];
+    for (auto s = catalog.clusters()[c].first; s != noSlot && looks < valueLooks; s = catalog.index()[s].sibling, ++looks) {
+        const auto &r = catalog.index()[s];
         if (r.dead())
             continue;
         ++live;
@@ -336,7 +322,7 @@ ClusterFs::Evictor::valueOf(const ClusterNo c)
             value += (alike ? 1 : uint64_t(catalog.payloadBytes(s))) * (oldest - age);
     }
     spend(looks / looksForOne);
-    return live ? value * catalog.clusters[c].live / live : 0;
+    return live ? value * catalog.clusters()[c].live / live : 0;
 }
 
 bool
@@ -400,7 +386,7 @@ ClusterFs::Evictor::KeepNear(std::vector<Relocator::Wanted> &list, uint64_t byte
 void
 ClusterFs::Evictor::evict(const ClusterNo c)
 {
-    const auto &entry = context_.catalog.clusters[c];
+    const auto &entry = context_.catalog.clusters()[c];
     auto l = std::make_shared<Leaving>();
     l->cluster = c;
     l->sequence = entry.sequence;
@@ -430,7 +416,7 @@ ClusterFs::Evictor::work()
 bool
 ClusterFs::Evictor::goOn(const LeavingPointer &l)
 {
-    const auto &entry = context_.catalog.clusters[l->cluster];
+    const auto &entry = context_.catalog.clusters()[l->cluster];
     const bool gone = entry.state != ClusterState::packed || entry.sequence != l->sequence;
     if (gone && !l->begun) {
         relocator_.letGo(l->cluster); // deletes have emptied it
@@ -452,9 +438,9 @@ bool
 ClusterFs::Evictor::look(const LeavingPointer &l)
 {
     auto &catalog = context_.catalog;
-    for (; l->next != noSlot && records_; l->next = catalog.index[l->next].sibling) {
+    for (; l->next != noSlot && records_; l->next = catalog.index()[l->next].sibling) {
         spend(1);
-        const auto &r = catalog.index[l->next];
+        const auto &r = catalog.index()[l->next];
         const bool isIn = !r.dead() && (l->compact ? context_.ageOf(r.heat()) < oldest : wanted(r)) && !expired(l->next);
         if (!isIn || (l->compact && l->list.size() >= maxMoved))
             continue;
@@ -469,9 +455,9 @@ ClusterFs::Evictor::look(const LeavingPointer &l)
         KeepBest(*l, relocationBudget());
         l->bytes = KeepNear(l->list, l->bytes);
     }
-    const auto &index = catalog.index;
+    const auto &index = catalog.index();
     const bool room = l->mayRelocate && hasRoomFor(l->bytes) && index.used() + l->list.size() < index.capacity();
-    if (!room && !l->list.empty() && catalog.clusters[l->cluster].errors == ClusterEntry::unwritable && fits(l->cluster)) {
+    if (!room && !l->list.empty() && catalog.clusters()[l->cluster].errors == ClusterEntry::unwritable && fits(l->cluster)) {
         relocator_.letGo(l->cluster); // what was stored meanwhile took the room: a later sweep comes back
         return true;
     }
@@ -499,7 +485,7 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
             return;
         if (status == Status::ok)
             l->window = cache_.windows.find(range);
-        const auto &now = context_.catalog.clusters[l->cluster];
+        const auto &now = context_.catalog.clusters()[l->cluster];
         const bool isThere = now.state == ClusterState::packed && now.sequence == l->sequence;
         // who reads an object of it that is damaged takes all of it out of memory
         if (status == Status::ok && !l->window && isThere && ++l->reads < maxReads) {
@@ -572,7 +558,7 @@ ClusterFs::Evictor::relocate(const LeavingPointer &leaving)
 void
 ClusterFs::Evictor::finish(const ClusterNo c)
 {
-    const auto &entry = context_.catalog.clusters[c];
+    const auto &entry = context_.catalog.clusters()[c];
     if (entry.state != ClusterState::packed)
         return;
     auto l = std::make_shared<Leaving>();
@@ -587,12 +573,11 @@ ClusterFs::Evictor::finish(const ClusterNo c)
 void
 ClusterFs::Evictor::beginEmptying(Leaving &l)
 {
-    const auto &entry = context_.catalog.clusters[l.cluster];
+    const auto &entry = context_.catalog.clusters()[l.cluster];
     if (entry.live && (relocator_.copied(l.cluster) || context_.leftBehind.mayConcern(entry.sequence)))
         ++context_.forgotten;
     ++context_.counters.evictedClusters;
     context_.counters.evictedObjects += entry.live;
-    context_.catalog.clusters.noteChange(l.cluster); // instead of each of its objects
     l.step = Leaving::Step::empty;
     ++emptying_;
 }
@@ -616,7 +601,7 @@ ClusterFs::Evictor::empty(const Leaving &l)
 void
 ClusterFs::Evictor::sweep()
 {
-    const auto count = context_.catalog.clusters.count();
+    const auto count = context_.catalog.clusters().count();
     if (!sweepLeft_ && context_.clock.micros() >= nextSweep_) {
         nextSweep_ = context_.clock.micros() + sweepMicros;
         sweepLeft_ = std::min(sweepStep, count);
@@ -627,7 +612,7 @@ ClusterFs::Evictor::sweep()
             hand_ = (hand_ + 1) % count;
             --sweepLeft_;
         }
-        if (context_.catalog.clusters[hand_].state == ClusterState::packed)
+        if (context_.catalog.clusters()[hand_].state == ClusterState::packed)
             sweepCluster(hand_);
         else
             sweepNext_ = noSlot;
@@ -638,8 +623,8 @@ ClusterFs::Evictor::sweep()
 bool
 ClusterFs::Evictor::fits(const ClusterNo c) const
 {
-    const uint64_t bytes = context_.catalog.clusters[c].liveBytes;
-    return bytes + bytes / 4 < context_.catalog.staging.bytesLimit() / 2;
+    const uint64_t bytes = context_.catalog.clusters()[c].liveBytes;
+    return bytes + bytes / 4 < context_.catalog.staging().bytesLimit() / 2;
 }
 
 /// Puts a cluster that gave errors out of use. What is whole in it moves, with a later sweep where there is no room
@@ -647,7 +632,7 @@ ClusterFs::Evictor::fits(const ClusterNo c) const
 void
 ClusterFs::Evictor::retire(const ClusterNo c)
 {
-    auto &entry = context_.catalog.clusters[c];
+    const auto &entry = context_.catalog.clusters()[c];
     if (entry.errors != ClusterEntry::unwritable) {
         ++retired_;
         if (retired_ <= retiredShown || !(retired_ & (retired_ - 1))) { // 32, 64, ...
@@ -655,7 +640,7 @@ ClusterFs::Evictor::retire(const ClusterNo c)
                         " read errors and is put out of use" +
                         (retired_ > retiredShown ? "; these are " + std::to_string(retired_) + " since the start" : ""));
         }
-        entry.errors = ClusterEntry::unwritable; // as soon as nothing is left of it, and nobody reads it
+        context_.catalog.retire(c);
         ++context_.counters.quarantined;
     }
     if (!fits(c) || (hasRoomFor(entry.liveBytes) && !relocator_.full()))
@@ -665,7 +650,7 @@ ClusterFs::Evictor::retire(const ClusterNo c)
 void
 ClusterFs::Evictor::sweepCluster(const ClusterNo c)
 {
-    auto &entry = context_.catalog.clusters[c];
+    const auto &entry = context_.catalog.clusters()[c];
     if (relocator_.holds(c)) {
         sweepNext_ = noSlot;
         return;
@@ -694,11 +679,11 @@ bool
 ClusterFs::Evictor::expireRecords(const ClusterNo c)
 {
     auto &catalog = context_.catalog;
-    const auto &entry = catalog.clusters[c];
+    const auto &entry = catalog.clusters()[c];
     auto s = sweepNext_ != noSlot && sweepSequence_ == entry.sequence ? sweepNext_ : entry.first;
     for (; s != noSlot && sweepRecords_ && entry.state == ClusterState::packed; --sweepRecords_) {
-        const auto next = catalog.index[s].sibling;
-        if (!catalog.index[s].dead() && expired(s)) {
+        const auto next = catalog.index()[s].sibling;
+        if (!catalog.index()[s].dead() && expired(s)) {
             ++context_.counters.expiredObjects;
             ++context_.forgotten; // its key is no longer known, but remains on the device
             catalog.erase(s);

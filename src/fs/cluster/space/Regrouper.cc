@@ -86,7 +86,7 @@ ClusterFs::Regrouper::affordable(const uint64_t bytes) const
     const auto stored = before + counters.packedBytes;
     return bytes <= context_.geometry.clusterBytes &&
            (counters.regroupedBytes + bytes) * budgetShare <= stored &&
-           bytes + bytes / 4 <= context_.catalog.staging.bytesFree() / 4; // staging is for what is new
+           bytes + bytes / 4 <= context_.catalog.staging().bytesFree() / 4; // staging is for what is new
 }
 
 /// clusters that objects may be moved from at a time
@@ -105,13 +105,13 @@ ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingT
     const auto &catalog = context_.catalog;
     uint64_t bytes = 0;
     for (const auto &key: group) {
-        const auto slot = catalog.index.find(key);
+        const auto slot = catalog.index().find(key);
         if (slot == noSlot)
             continue;
-        const auto &r = catalog.index[slot];
+        const auto &r = catalog.index()[slot];
         if (r.staged() || r.parted())
             continue;
-        const auto &c = catalog.clusters[r.cluster];
+        const auto &c = catalog.clusters()[r.cluster];
         if (c.state != ClusterState::packed || relocator_.holds(r.cluster))
             continue;
         const auto payload = catalog.payloadBytes(slot);

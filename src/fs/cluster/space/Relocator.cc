@@ -10,7 +10,7 @@ ClusterFs::Relocator::Relocator(StoreContext &context, WindowStore &windows):
     context_(context),
     windows_(windows)
 {
-    context_.catalog.onSettled = [this](const ClusterNo c) { settled(c); };
+    context_.catalog.onSettled([this](const ClusterNo c) { settled(c); });
 }
 
 /// On a device of a few clusters all of them could be on their way out at once, and none would be there to write to.
@@ -42,7 +42,7 @@ ClusterFs::Relocator::holds(const ClusterNo c) const
 bool
 ClusterFs::Relocator::copied(const ClusterNo c) const
 {
-    const auto sequence = context_.catalog.clusters[c].sequence;
+    const auto sequence = context_.catalog.clusters()[c].sequence;
     return std::any_of(held_.begin(), held_.end(), [=](const Held &h) { return h.since < sequence; });
 }
 
@@ -57,7 +57,7 @@ ClusterFs::Relocator::waitsForPacking() const
 {
     // with none of its objects staged, a cluster is being read or waits for a flush
     return !held_.empty() && std::all_of(held_.begin(), held_.end(), [this](const Held &h) {
-        return context_.catalog.clusters[h.cluster].relocated > 1;
+        return context_.catalog.clusters()[h.cluster].relocated > 1;
     });
 }
 
@@ -70,12 +70,12 @@ ClusterFs::Relocator::letGo(const ClusterNo c)
 bool
 ClusterFs::Relocator::begin(const ClusterNo c, const Sequence sequence)
 {
-    auto &entry = context_.catalog.clusters[c];
+    const auto &entry = context_.catalog.clusters()[c];
     if (entry.state != ClusterState::packed || entry.sequence != sequence) {
         letGo(c); // deletes have emptied it meanwhile
         return false;
     }
-    ++entry.relocated; // ours: deletes must not empty it before flushed()
+    context_.catalog.beginRelocating(c); // until flushed()
     return true;
 }
 
@@ -98,7 +98,7 @@ ClusterFs::Relocator::relocate(const ClusterNo c, const Wanted &w, const Window 
 {
     if (!window)
         return 0;
-    const auto &r = context_.catalog.index[w.slot];
+    const auto &r = context_.catalog.index()[w.slot];
     if (r.dead() || r.cluster != c || r.tag != w.tag || r.offset() != w.offset)
         return 0; // deleted while we read
     if (!relocateOne(c, w, *window, asOld))
@@ -115,42 +115,31 @@ ClusterFs::Relocator::relocateOne(const ClusterNo c, const Wanted &w, const Wind
     const char *const extent = window.at(w.offset);
     ExtentHeader header;
     header.size = w.payload;
-    header.sequence = catalog.clusters[c].sequence;
+    header.sequence = catalog.clusters()[c].sequence;
     header.key = keyOfExtent(extent);
     // under another key, it would be in the index twice
-    if (catalog.index.find(header.key) != w.slot ||
+    if (catalog.index().find(header.key) != w.slot ||
             checkExtent(extent, Catalog::ExtentBytes(w.payload), header, context_.uuid, c, w.offset) != Status::ok) {
         ++context_.counters.corrupt;
         return false;
     }
-    if (Staging::MemoryOf(w.payload) > catalog.staging.bytesFree())
+    if (Staging::MemoryOf(w.payload) > catalog.staging().bytesFree())
         return false; // promised to writers meanwhile
-    if (catalog.index.full())
+    if (catalog.index().full())
         return false; // the old record keeps its place until its cluster is free
     auto info = catalog.info(w.slot);
     info.flags &= static_cast<uint8_t>(~flagJoined); // the packer will see
-    const auto stage = catalog.staging.open(header.key, info);
+    const auto stage = catalog.staging().open(header.key, info);
     if (stage == noStage)
         return false;
-    if (!catalog.staging.append(stage, extent + ExtentHeader::encodedBytes, w.payload)) {
-        catalog.staging.drop(stage);
+    if (!catalog.staging().append(stage, extent + ExtentHeader::encodedBytes, w.payload)) {
+        catalog.staging().drop(stage);
         return false;
     }
-    auto &staged = catalog.staging[stage];
-    const auto heat = catalog.index[w.slot].heat();
-    staged.heat = asOld ? heat : context_.heatOf(StoreContext::usesOf(heat) / 2);
-    if (catalog.index[w.slot].parted()) {
-        staged.firstPart = catalog.index[w.slot].size;
-        catalog.disownParts(w.slot);
-    }
-    catalog.eraseRelocated(w.slot);
-    const auto slot = catalog.addStaged(stage);
-    assert(slot != noSlot);
-    (void)slot; // only asserted on
-    staged.origin = c;
-    staged.originOffset = w.offset;
-    ++catalog.clusters[c].relocated;
-    catalog.staging.complete(stage, context_.clock.micros());
+    const auto heat = catalog.heat(w.slot);
+    catalog.staging().close(stage, info.size, asOld ? heat : context_.heatOf(StoreContext::usesOf(heat) / 2));
+    catalog.relocate(w.slot, stage);
+    catalog.staging().complete(stage, context_.clock.micros());
     onComplete(stage);
     return true;
 }
@@ -160,7 +149,7 @@ ClusterFs::Relocator::relocateOne(const ClusterNo c, const Wanted &w, const Wind
 void
 ClusterFs::Relocator::settled(const ClusterNo c)
 {
-    if (context_.catalog.clusters[c].relocated > 1)
+    if (context_.catalog.clusters()[c].relocated > 1)
         return; // not only ours
     assert(holds(c));
     settled_.push_back(c);
@@ -191,11 +180,10 @@ ClusterFs::Relocator::flushed(const std::vector<ClusterNo> &list)
         if (!evict)
             context_.leftBehind.note(found->since);
         held_.erase(found);
-        auto &entry = catalog.clusters[c];
-        --entry.relocated;
+        catalog.endRelocating(c);
         if (evict)
             onEmptied(c);
-        else if (entry.state == ClusterState::packed && !entry.live && !entry.relocated)
-            catalog.freeCluster(c);
+        else
+            catalog.freeIfEmpty(c);
     }
 }
