@@ -28,6 +28,17 @@ def test_manual_pages_have_the_usages(test):
         assert not empty, f"{path.name}: nothing in {empty}"
 
 
+def test_states_of_clusters_are_the_same_everywhere():
+    """The transitions that the cluster table allows, those that Catalog.h explains, and the picture's."""
+    rows = re.findall(r"^    /\* (\w+) \*/ (.*),$", text("src/fs/cluster/catalog/ClusterTable.cc"), re.M)
+    allowed = {(state, after) for state, afters in rows for after in re.findall(r"bit\(ClusterState::(\w+)\)", afters)}
+    assert len(rows) == 9 and len(allowed) > 10, rows
+    lines = re.findall(r"^ \*  (\w+) -> (\w+(?:, \w+)*)  ", text("src/fs/cluster/catalog/Catalog.h"), re.M)
+    assert allowed == {(state, after) for state, afters in lines for after in afters.split(", ")}
+    edges = re.findall(r"^    (\w+) -> \{?(\w+(?: \w+)*)\}? \[", text("docs/pictures/states.dot"), re.M)
+    assert allowed == {(state, after) for state, afters in edges for after in afters.split(" ")}
+
+
 def test_memory_of_the_tool(test):
     """What the tool needs for the index is in its page, its help and operations.md, and is what Squid needs."""
     of_squid = re.search(r"The index takes (\d+) bytes for each object.*?(\d+) bytes and two bits a cluster",
