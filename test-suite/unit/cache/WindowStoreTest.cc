@@ -44,6 +44,41 @@ TEST_F(WindowStoreTest, findsWhatHasArrived) {
     EXPECT_EQ(store.misses(), 1U);
 }
 
+/// a window that is not used leaves before those that came after it
+TEST_F(WindowStoreTest, whatAReaderFindsIsUsedAndCounted) {
+    for (ClusterNo c = 0; c < 4; ++c)
+        loaded(all(c));
+    ASSERT_NE(store.find(all(0)), nullptr);
+    ASSERT_EQ(store.find(all(9)), nullptr);
+    EXPECT_EQ(store.hits(), 1U);
+    EXPECT_EQ(store.misses(), 1U);
+    ASSERT_TRUE(store.makeRoom(64 * KB));
+    EXPECT_NE(store.peek(all(0)), nullptr);
+    EXPECT_EQ(store.peek(all(1)), nullptr);
+}
+
+TEST_F(WindowStoreTest, aPeekIsNoUse) {
+    for (ClusterNo c = 0; c < 4; ++c)
+        loaded(all(c));
+    ASSERT_NE(store.peek(all(0)), nullptr);
+    ASSERT_EQ(store.peek(all(9)), nullptr);
+    EXPECT_EQ(store.hits() + store.misses(), 0U);
+    ASSERT_TRUE(store.makeRoom(64 * KB));
+    EXPECT_EQ(store.peek(all(0)), nullptr);
+    EXPECT_NE(store.peek(all(1)), nullptr);
+}
+
+TEST_F(WindowStoreTest, aTouchIsAUseThatNobodyCounts) {
+    for (ClusterNo c = 0; c < 4; ++c)
+        loaded(all(c));
+    store.touch(all(0));
+    store.touch(all(9));
+    EXPECT_EQ(store.hits() + store.misses(), 0U);
+    ASSERT_TRUE(store.makeRoom(64 * KB));
+    EXPECT_NE(store.peek(all(0)), nullptr);
+    EXPECT_EQ(store.peek(all(1)), nullptr);
+}
+
 TEST_F(WindowStoreTest, keepsNothingThatDidNotArrive) {
     Window::Extra extra;
     extra.mates = 3;

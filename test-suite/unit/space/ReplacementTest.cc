@@ -96,6 +96,7 @@ TEST_F(Replacement, relocatesWhatIsStillThere) {
     EXPECT_EQ(p.context.counters.corrupt, 0U);
     EXPECT_EQ(p.catalog.clusters()[home].live, 2U);
     EXPECT_TRUE(relocator.takeSettled().empty()) << "two are nowhere but in memory";
+    EXPECT_EQ(p.cache.windows.hits() + p.cache.windows.misses(), 0U) << "no reader has asked for anything";
 }
 
 TEST_F(Replacement, relocatesNothingFromWhatTheClusterWasBefore) {

@@ -91,8 +91,7 @@ ClusterFs::WindowStore::find(const ClusterRange &r)
         return nullptr;
     }
     ++hits_;
-    noteAsked(*(*at)->second);
-    *at = give(*at, worth(*(*at)->second), clock_);
+    touch(*at);
     return (*at)->second;
 }
 
@@ -101,6 +100,20 @@ ClusterFs::WindowStore::peek(const ClusterRange &r) const
 {
     const auto at = const_cast<WindowStore *>(this)->covering(r); // which changes nothing either
     return at ? (*at)->second : nullptr;
+}
+
+void
+ClusterFs::WindowStore::touch(const ClusterRange &r)
+{
+    if (const auto at = covering(r))
+        touch(*at);
+}
+
+void
+ClusterFs::WindowStore::touch(Windows::iterator &at)
+{
+    noteAsked(*at->second);
+    at = give(at, worth(*at->second), clock_);
 }
 
 void

@@ -31,11 +31,15 @@ public:
     /// \param limit bytes
     WindowStore(const CostMeter &cost, UseMeter &use, uint64_t limit);
 
+    /// A reader wants bytes: counts a hit or a miss, and a hit is a use.
     /// \returns a window that covers the bytes, or nil
     WindowPointer find(const ClusterRange &);
 
-    /// the same, without any effect
+    /// the same for whoever is no reader, without any effect
     WindowPointer peek(const ClusterRange &) const;
+
+    /// a use of the window that has these bytes, if any: it leaves memory later
+    void touch(const ClusterRange &);
 
     /// Makes a window whose bytes a read is to bring. find() does not know it before they have arrived.
     WindowPointer expect(const ClusterRange &, const Window::Extra &);
@@ -109,6 +113,7 @@ private:
     void remove(Windows::iterator);
     void reduce(Windows::iterator);
     template <class IsVoid> void removeIf(ClusterNo, IsVoid &&);
+    void touch(Windows::iterator &);
     void noteAsked(Window &);
     void noteLeaving(const Window &);
 

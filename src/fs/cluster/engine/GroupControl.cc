@@ -38,7 +38,7 @@ ClusterFs::GroupControl::love(const uint64_t group)
     eachMember(group, [this](const StageNo s) {
         context_.catalog.staging().touch(s);
     }, [this](const ClusterRange &extent) {
-        (void)windows_.find(extent);
+        windows_.touch(extent);
     });
 }
 

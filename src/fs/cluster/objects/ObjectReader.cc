@@ -336,7 +336,7 @@ ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::f
 {
     context_.health.readDone(status);
     if (status == Status::ok) {
-        const auto window = cache_.windows.find(piece.range);
+        const auto window = cache_.windows.peek(piece.range); // who copies from it uses it
         status = window ? check(*window, piece) : Status::busy;
     }
     if (status == Status::ioError && !piece.part && !alone_) {

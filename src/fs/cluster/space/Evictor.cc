@@ -484,7 +484,7 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
         if (!*alive)
             return;
         if (status == Status::ok)
-            l->window = cache_.windows.find(range);
+            l->window = cache_.windows.peek(range);
         const auto &now = context_.catalog.clusters()[l->cluster];
         const bool isThere = now.state == ClusterState::packed && now.sequence == l->sequence;
         // who reads an object of it that is damaged takes all of it out of memory
@@ -498,7 +498,7 @@ ClusterFs::Evictor::load(const LeavingPointer &l)
         l->step = Leaving::Step::relocate;
         leaving_.push_back(l);
     };
-    if (cache_.windows.find(range))
+    if (cache_.windows.peek(range))
         context_.later.push_back([arrived] { arrived(Status::ok); });
     else
         cache_.loader.load(range, l->cluster, IoClass::background, arrived);
@@ -511,14 +511,14 @@ ClusterFs::Evictor::loadNext(const LeavingPointer &l)
 {
     const auto &next = l->list[l->relocated];
     const ClusterRange range = {l->cluster, l->sequence, next.offset, Catalog::ExtentBytes(next.payload)};
-    l->window = cache_.windows.find(range);
+    l->window = cache_.windows.peek(range);
     if (l->window)
         return true;
     cache_.loader.load(range, l->cluster, IoClass::background, [this, alive = context_.alive, l, range](const Status status) {
         if (!*alive)
             return;
         if (status == Status::ok)
-            l->window = cache_.windows.find(range);
+            l->window = cache_.windows.peek(range);
         l->reads += status != Status::ok;
         l->isRead = true;
         leaving_.push_back(l);

@@ -116,7 +116,7 @@ ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingT
             continue;
         const auto payload = catalog.payloadBytes(slot);
         const auto extent = Catalog::ExtentBytes(payload);
-        const bool here = bool(cache_.windows.find({r.cluster, c.sequence, r.offset(), extent}));
+        const bool here = bool(cache_.windows.peek({r.cluster, c.sequence, r.offset(), extent}));
         if (!here && !missingToo)
             continue;
         if (bytes + extent > context_.geometry.clusterBytes - context_.geometry.clusterBytes / 8)

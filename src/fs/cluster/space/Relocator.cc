@@ -86,7 +86,7 @@ ClusterFs::Relocator::relocate(const ClusterNo c, const Sequence sequence, const
         return 0;
     uint64_t bytes = 0;
     for (const auto &w: list)
-        bytes += relocate(c, w, windows_.find({c, sequence, w.offset, Catalog::ExtentBytes(w.payload)}).get(), asOld);
+        bytes += relocate(c, w, windows_.peek({c, sequence, w.offset, Catalog::ExtentBytes(w.payload)}).get(), asOld);
     if (context_.catalog.offsetsIn(c, offsets_)) // else the windows leave memory when their time has come
         windows_.forgetUnused(c, sequence, offsets_);
     end(c);
