@@ -5,6 +5,7 @@
 The rows are printed by clusterfs-tables, which make builds. In a document they stand between two marks; the patches
 for squid.conf's own documentation are made as a whole, of squid-patches/cache_dir.txt and the rows of the options."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -95,8 +96,27 @@ def patched(text, tables):
     return f"{head}+{place},{len(lines)} @@ {section}\n" + "\n".join(lines) + "\n"
 
 
+# statistics
+
+
+def statistic_tables(tables):
+    """Of all statistics, a table for each section of the page."""
+    for section, rows in itertools.groupby(tables["statistics"], lambda row: row["section"]):
+        if section:
+            yield from ("", f"## {section}", "")
+        yield from markdown(("name", "type", "unit", "meaning"), [(row["name"], row["kind"], row["unit"], row["meaning"]) for row in rows])
+
+
+def watch_table(tables):
+    """Of those that somebody should watch."""
+    return markdown(("line", "meaning", "watch it"),
+                    [(row["name"], row["meaning"], row["watch"]) for row in tables["statistics"] if row["watch"]])
+
+
 PARTS = (
     ("docs/operations.md", "the options", option_table),
+    ("docs/operations.md", "the statistics to watch", watch_table),
+    ("docs/metrics.md", "the statistics", statistic_tables),
     ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
 )
 PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))

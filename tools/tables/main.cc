@@ -4,6 +4,7 @@
 #include "tools/base/Json.h"
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/engine/Statistics.h"
 
 #include <iostream>
 
@@ -25,9 +26,21 @@ optionRows()
     return rows;
 }
 
+static Json
+statisticRows()
+{
+    static const char *const kinds[] = {"counter", "gauge", "text"};
+    Json rows = Json::array();
+    for (const auto &s: statistics()) {
+        rows.push_back({{"section", s.section}, {"name", s.name}, {"kind", kinds[static_cast<size_t>(s.kind)]}, {"unit", s.unit},
+                        {"meaning", s.meaning}, {"watch", s.watch}});
+    }
+    return rows;
+}
+
 int
 main()
 {
-    std::cout << Tools::jsonText({{"options", optionRows()}}, 1) << std::endl;
+    std::cout << Tools::jsonText({{"options", optionRows()}, {"statistics", statisticRows()}}, 1) << std::endl;
     return 0;
 }

@@ -15,7 +15,6 @@ namespace ClusterFs {
 struct Counters {
     uint64_t lookups = 0;
     uint64_t found = 0; ///< lookups of objects that are here
-    uint64_t creates = 0;
     uint64_t stored = 0; ///< objects completed
     uint64_t storedBytes = 0;
     uint64_t refused = 0; ///< creates refused at a limit
@@ -57,7 +56,6 @@ struct Counters {
 struct RecoveryStats {
     bool clean = false; ///< the last stop was clean
     bool scanned = false; ///< the index log was not usable; the clusters were scanned
-    bool done = false;
     uint64_t objects = 0;
     uint64_t dropped = 0; ///< records that something newer overruled
     uint64_t deletes = 0; ///< replayed from the delete log
@@ -91,8 +89,6 @@ struct Stats {
     uint64_t fillingLimit = 0;
     uint64_t readCacheBytes = 0;
     uint64_t readCacheLimit = 0;
-    uint64_t readCacheHits = 0;
-    uint64_t readCacheMisses = 0;
     uint64_t indexCapacity = 0;
     uint64_t indexBytes = 0; ///< memory of index and cluster table in use
     uint64_t deletesPending = 0; ///< not in the log yet

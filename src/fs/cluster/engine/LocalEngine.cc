@@ -380,7 +380,6 @@ std::unique_ptr<ClusterFs::Writer>
 ClusterFs::LocalEngine::create(const Key &key, const ObjectInfo &info, const int64_t expectedSize)
 {
     const Turn turn(context_);
-    ++context_.counters.creates;
     int load = 0;
     auto &staging = context_.catalog.staging();
     if (!canCreate(expectedSize, load)) {
@@ -553,5 +552,14 @@ ClusterFs::LocalEngine::capacityBytes() const
 std::string
 ClusterFs::LocalEngine::report() const
 {
-    return reportText(*this, context_.device);
+    Snapshot s;
+    s.state = stateText();
+    s.stats = stats();
+    s.recoveryProgress = recoveryProgress();
+    s.superblock = superblock();
+    s.device = context_.device.stats();
+    s.asynchronous = context_.device.asynchronous();
+    s.inFlight = context_.device.inFlight();
+    s.queued = context_.device.queued();
+    return reportText(s);
 }

@@ -41,8 +41,6 @@ ClusterFs::LocalEngine::stats() const
     s.stagedObjects = catalog.staging().objects();
     s.readCacheBytes = cache_.windows.bytes();
     s.readCacheLimit = cache_.windows.limit();
-    s.readCacheHits = cache_.windows.hits();
-    s.readCacheMisses = cache_.windows.misses();
     addLocality(s);
     s.indexCapacity = catalog.index().capacity();
     s.indexBytes = catalog.index().bytesInUse() + s.clusters * sizeof(ClusterEntry);

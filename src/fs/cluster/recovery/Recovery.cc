@@ -399,7 +399,6 @@ ClusterFs::Recovery::finish(const IndexRebuilder::GoOn &goOn)
     if (!rebuilder_.finish(goOn))
         return;
     step_ = Step::done;
-    stats_.done = true;
     stats_.objects = context_.catalog.objects();
     stats_.micros = context_.clock.micros() - startedAt_;
 }

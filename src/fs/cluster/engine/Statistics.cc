@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of statistics. */
+
+#include "fs/cluster/engine/Statistics.h"
+
+namespace ClusterFs {
+namespace {
+
+using Value = Statistic::Value;
+constexpr auto counter = Statistic::Kind::counter;
+constexpr auto gauge = Statistic::Kind::gauge;
+constexpr auto text = Statistic::Kind::text;
+
+/* where a value comes from */
+
+template <auto Field>
+Value
+stat(const Snapshot &s)
+{
+    return s.stats.*Field;
+}
+
+template <auto Part, auto Field>
+Value
+partOf(const Snapshot &s)
+{
+    return s.stats.*Part.*Field;
+}
+
+template <auto Field> constexpr auto counted = &partOf<&Stats::counters, Field>;
+template <auto Field> constexpr auto learned = &partOf<&Stats::tracker, Field>;
+template <auto Field> constexpr auto ahead = &partOf<&Stats::ahead, Field>;
+template <auto Field> constexpr auto recovered = &partOf<&Stats::recovery, Field>;
+
+template <IoOp Op, auto Field>
+Value
+disk(const Snapshot &s)
+{
+    return s.device.of(Op).*Field;
+}
+
+template <IoOp Op>
+Value
+latency(const Snapshot &s)
+{
+    return &s.device.of(Op).latency;
+}
+
+template <auto Field>
+Value
+percent(const Snapshot &s)
+{
+    return s.stats.*Field * 100;
+}
+
+/// of the superblock, which is known only while the store is open
+template <class Get>
+Value
+fromSuperblock(const Snapshot &s, const Get &get)
+{
+    return s.superblock ? Value(get(*s.superblock)) : Value();
+}
+
+Value
+uuid(const Snapshot &s)
+{
+    return fromSuperblock(s, [](const Superblock &b) { return uuidText(b.uuid); });
+}
+
+Value
+version(const Snapshot &s)
+{
+    return fromSuperblock(s, [](const Superblock &b) { return uint64_t(b.version); });
+}
+
+Value
+deviceSize(const Snapshot &s)
+{
+    return fromSuperblock(s, [](const Superblock &b) { return b.geometry.deviceBytes; });
+}
+
+Value
+clusterSize(const Snapshot &s)
+{
+    return fromSuperblock(s, [](const Superblock &b) { return uint64_t(b.geometry.clusterBytes); });
+}
+
+Value
+asynchronous(const Snapshot &s)
+{
+    return std::string(s.asynchronous ? "yes" : "no: each request holds up Squid");
+}
+
+Value
+checkpointAge(const Snapshot &s)
+{
+    const auto age = s.stats.checkpointAge;
+    return age < 0 ? Value("none since start") : Value(static_cast<uint64_t>(age));
+}
+
+Value
+lastStop(const Snapshot &s)
+{
+    return std::string(s.stats.recovery.clean ? "clean" : "crash");
+}
+
+Value
+indexFrom(const Snapshot &s)
+{
+    return std::string(s.stats.recovery.scanned ? "scan" : "log");
+}
+
+Value
+recoveryTime(const Snapshot &s)
+{
+    return static_cast<double>(s.stats.recovery.micros) / 1000.0;
+}
+
+} // namespace
+} // namespace ClusterFs
+
+const std::vector<ClusterFs::Statistic> &
+ClusterFs::statistics()
+{
+    using PerOp = DeviceStats::PerOp;
+    static const std::vector<Statistic> table = {
+        {"", "state", text, "", [](const Snapshot &s) -> Value { return s.state; },
+         "recovering, serving, read-only, offline or closed",
+         "read-only: 8 writes in a row failed and then one elsewhere, or 64 did, or those of 64 clusters. offline: 64 reads in a row failed, "
+         "and then that of the superblock"},
+
+        {"space", "uuid", text, "", &uuid, "identity of the device, given when it was formatted"},
+        {"space", "format version", gauge, "", &version, "version of the form of what is on the disk, see format.md"},
+        {"space", "device size", gauge, "bytes", &deviceSize, "the part of the device that is used"},
+        {"space", "cluster size", gauge, "bytes", &clusterSize, "the unit of disk space and of disk writes"},
+        {"space", "objects", gauge, "", &stat<&Stats::objects>, "objects in the cache, staged ones included"},
+        {"space", "object bytes", gauge, "bytes", &stat<&Stats::liveBytes>, "stored bytes of all objects: swap metadata, headers and bodies"},
+        {"space", "clusters", gauge, "", &stat<&Stats::clusters>, "clusters that the device has"},
+        {"space", "clusters free", gauge, "", &stat<&Stats::clustersFree>, "clusters that hold nothing, and may be announced to be written"},
+        {"space", "clusters packed", gauge, "", &stat<&Stats::clustersPacked>, "clusters with small objects, and heads of large ones"},
+        {"space", "clusters of large objects", gauge, "", &stat<&Stats::clustersPart>, "clusters with a part of a large object"},
+        {"space", "clusters bad", gauge, "", &stat<&Stats::clustersBad>, "clusters that gave errors and are not used again"},
+
+        {"memory", "staging used", gauge, "bytes", &stat<&Stats::stagingBytes>, "memory of objects that are not on the disk yet"},
+        {"memory", "staging limit", gauge, "bytes", &stat<&Stats::stagingLimit>, "the most memory that staging may take"},
+        {"memory", "staged objects", gauge, "", &stat<&Stats::stagedObjects>, "objects that are not on the disk yet"},
+        {"memory", "parts coming in", gauge, "bytes", &stat<&Stats::fillingBytes>,
+         "memory of large objects on their way in: of each, the bytes since its last whole cluster"},
+        {"memory", "parts coming in limit", gauge, "bytes", &stat<&Stats::fillingLimit>,
+         "the most memory that large objects on their way in may take"},
+        {"memory", "read cache used", gauge, "bytes", &stat<&Stats::readCacheBytes>, "memory of the windows in the read cache"},
+        {"memory", "read cache limit", gauge, "bytes", &stat<&Stats::readCacheLimit>, "the most memory that the read cache may take"},
+        {"memory", "index bytes", gauge, "bytes", &stat<&Stats::indexBytes>, "memory of index and cluster table that is in use"},
+        {"memory", "index capacity", gauge, "", &stat<&Stats::indexCapacity>, "the most objects that the index can grow to"},
+        {"memory", "index bytes per object", gauge, "bytes", &stat<&Stats::bytesPerObject>, "index bytes, divided by objects"},
+
+        {"traffic", "lookups", counter, "", counted<&Counters::lookups>, "requests that asked for an object"},
+        {"traffic", "lookups found", counter, "", counted<&Counters::found>, "lookups whose object was here"},
+        {"traffic", "opened for reading", counter, "", counted<&Counters::opens>, "readers opened, of objects that still come in, too"},
+        {"traffic", "hits from staging", counter, "", counted<&Counters::readFromStaging>, "readers whose object was not on the disk yet",
+         "where the bytes of a hit come from: memory or disk"},
+        {"traffic", "hits from read cache", counter, "", counted<&Counters::readFromCache>, "readers whose first bytes were in the read cache",
+         "the same"},
+        {"traffic", "hits from disk", counter, "", counted<&Counters::readFromDisk>, "readers that had to wait for the disk", "the same"},
+        {"traffic", "objects stored", counter, "", counted<&Counters::stored>, "objects that came in completely"},
+        {"traffic", "bytes stored", counter, "bytes", counted<&Counters::storedBytes>, "stored bytes of the objects that came in"},
+        {"traffic", "stores refused", counter, "", counted<&Counters::refused>,
+         "objects that were not stored because a limit was reached. An object that got nothing for 3 s, or less than 4 KB/s for 10 s, "
+         "makes way for others",
+         "the disk is too slow and staging is full, or very many objects come in slowly"},
+        {"traffic", "stores not admitted", counter, "", counted<&Counters::notAdmitted>,
+         "objects that were not requested often enough, see `admit`"},
+        {"traffic", "stores aborted", counter, "", counted<&Counters::aborted>, "objects of which the end did not come in"},
+        {"traffic", "objects deleted", counter, "", counted<&Counters::removed>, "objects that Squid has deleted"},
+        {"traffic", "headers updated", counter, "", counted<&Counters::headUpdates>, "objects that got the new headers of a 304"},
+
+        {"locality", "groups known", gauge, "", learned<&TrackerStats::groups>, "groups with at least one member"},
+        {"locality", "members known", gauge, "", learned<&TrackerStats::members>, "memberships; an object of two groups counts twice"},
+        {"locality", "groups known before", counter, "", learned<&TrackerStats::restored>, "groups that the last run had learned"},
+        {"locality", "members by referer", counter, "", learned<&TrackerStats::byReferer>,
+         "memberships learned from a Referer that names the page"},
+        {"locality", "members by origin", counter, "", learned<&TrackerStats::byOrigin>,
+         "memberships learned from a Referer that names only the site"},
+        {"locality", "members by time", counter, "", learned<&TrackerStats::byWindow>, "memberships learned from the client's current page"},
+        {"locality", "members by sequence", counter, "", learned<&TrackerStats::bySequence>,
+         "memberships learned from objects that follow each other repeatedly"},
+        {"locality", "members by order", counter, "", learned<&TrackerStats::explicitly>,
+         "memberships that a caller of the engine has chosen; 0 in Squid"},
+        {"locality", "members by sharing", counter, "", learned<&TrackerStats::bySharing>,
+         "objects that many pages share, and that joined their site's group"},
+        {"locality", "members moved", counter, "", learned<&TrackerStats::moved>, "objects that went from one group to another"},
+        {"locality", "members refused", counter, "", learned<&TrackerStats::refused>,
+         "memberships that found no room", "give `locality` more memory"},
+        {"locality", "learning memory", gauge, "bytes", learned<&TrackerStats::bytes>, "memory of all that learning needs, used or not"},
+        {"locality", "objects packed in groups", counter, "", counted<&Counters::packedInGroups>,
+         "objects packed beside others of their group"},
+        {"locality", "group reads", counter, "", &stat<&Stats::groupReads>, "reads of an object together with others of its group"},
+        {"locality", "objects read along", counter, "", &stat<&Stats::matesRead>, "other members of the group that group reads brought"},
+        {"locality", "bytes read along", counter, "bytes", &stat<&Stats::matesBytes>, "stored bytes of the objects read along"},
+        {"locality", "read along and used", counter, "", &stat<&Stats::matesWanted>,
+         "objects read along that were wanted before they left memory"},
+        {"locality", "read along in vain", counter, "", &stat<&Stats::matesUnused>,
+         "objects read along that were not wanted. When they are many, clusterfs reads smaller groups"},
+        {"locality", "reads ahead", counter, "", ahead<&AheadStats::reads>,
+         "reads that began when a client opened a page, of objects that its last visit needed"},
+        {"locality", "objects read ahead", counter, "", ahead<&AheadStats::objects>, "objects that the reads ahead were for"},
+        {"locality", "read ahead and used", counter, "", ahead<&AheadStats::wanted>, "objects read ahead that were wanted before they left memory"},
+        {"locality", "read ahead in vain", counter, "", ahead<&AheadStats::unused>, "objects read ahead that were not wanted"},
+        {"locality", "groups regrouped", counter, "", counted<&Counters::regroupedGroups>,
+         "pages that a visit found in several places, and that were packed anew"},
+        {"locality", "objects regrouped", counter, "", counted<&Counters::regroupedObjects>, "objects of the groups regrouped"},
+        {"locality", "bytes regrouped", counter, "bytes", counted<&Counters::regroupedBytes>, "stored bytes of the objects regrouped"},
+        {"locality", "expected use", gauge, "%", &percent<&Stats::usefulness>,
+         "share of the objects read along that are expected to be wanted; with the two costs it decides how much is read along"},
+        {"locality", "expected use ahead", gauge, "%", &percent<&Stats::usefulnessAhead>,
+         "share of the reads ahead that are expected to be of use. Below 75 % (of a client's reads, or of the mean client's if it is new) "
+         "clusterfs reads hardly anything ahead"},
+        {"locality", "cost of a read", gauge, "us", &stat<&Stats::requestMicros>, "measured time that a read takes without its bytes"},
+        {"locality", "cost of a megabyte", gauge, "us", &stat<&Stats::megabyteMicros>, "measured time that 1 MB more in a read takes"},
+
+        {"housekeeping", "clusters written", counter, "", counted<&Counters::packs>, "clusters packed"},
+        {"housekeeping", "large object parts", counter, "", counted<&Counters::parts>, "clusters written for parts of large objects"},
+        {"housekeeping", "objects packed", counter, "", counted<&Counters::packedObjects>,
+         "objects in the clusters packed; one that was relocated counts again"},
+        {"housekeeping", "bytes packed", counter, "bytes", counted<&Counters::packedBytes>, "stored bytes of the objects packed"},
+        {"housekeeping", "clusters evicted", counter, "", counted<&Counters::evictedClusters>, "clusters that made room"},
+        {"housekeeping", "objects evicted", counter, "", counted<&Counters::evictedObjects>, "objects that were forgotten to make room"},
+        {"housekeeping", "objects relocated", counter, "", counted<&Counters::relocatedObjects>,
+         "objects that were kept when their cluster was evicted"},
+        {"housekeeping", "bytes relocated", counter, "bytes", counted<&Counters::relocatedBytes>, "stored bytes of the objects relocated"},
+        {"housekeeping", "bytes merged", counter, "bytes", counted<&Counters::mergedBytes>,
+         "bytes relocated from clusters that were nearly empty, or were written half empty under little load"},
+        {"housekeeping", "objects expired", counter, "", counted<&Counters::expiredObjects>,
+         "objects that `file-lifetime` or `cluster-lifetime` has ended"},
+        {"housekeeping", "write amplification", gauge, "", &stat<&Stats::writeAmplification>, "bytes written to the device for each byte packed",
+         "how fast a solid-state disk wears out"},
+        {"housekeeping", "longest turn us", gauge, "us", counted<&Counters::longestTurn>,
+         "the longest time that Squid's event loop has spent in one call of the module", "other requests have waited that long"},
+
+        {"device", "disk reads", counter, "", &disk<IoOp::read, &PerOp::requests>, "read requests completed, failures included"},
+        {"device", "disk read bytes", counter, "bytes", &disk<IoOp::read, &PerOp::bytes>, "bytes read"},
+        {"device", "disk read errors", counter, "", &disk<IoOp::read, &PerOp::errors>, "read requests that failed"},
+        {"device", "disk read latency us", gauge, "us", &latency<IoOp::read>,
+         "from handing a read to the kernel to its completion: percentiles, each at most an eighth too high, and the longest",
+         "how busy the disk is"},
+        {"device", "disk writes", counter, "", &disk<IoOp::write, &PerOp::requests>, "write requests completed, failures included"},
+        {"device", "disk write bytes", counter, "bytes", &disk<IoOp::write, &PerOp::bytes>, "bytes written, everything included"},
+        {"device", "disk write errors", counter, "", &disk<IoOp::write, &PerOp::errors>, "write requests that failed"},
+        {"device", "disk write latency us", gauge, "us", &latency<IoOp::write>, "from handing a write to the kernel to its completion"},
+        {"device", "disk flushs", counter, "", &disk<IoOp::flush, &PerOp::requests>, "flushes of the disk's own cache completed"},
+        {"device", "disk flush bytes", counter, "bytes", &disk<IoOp::flush, &PerOp::bytes>, "always 0"},
+        {"device", "disk flush errors", counter, "", &disk<IoOp::flush, &PerOp::errors>, "flushes that failed"},
+        {"device", "disk flush latency us", gauge, "us", &latency<IoOp::flush>, "from handing a flush to the kernel to its completion"},
+        {"device", "asynchronous I/O", text, "", &asynchronous,
+         "whether Squid goes on while the disk works", "no: raise `fs.aio-max-nr`, see below"},
+        {"device", "disk requests in flight", gauge, "", [](const Snapshot &s) -> Value { return s.inFlight; },
+         "requests that the disk works on, at most `depth`"},
+        {"device", "disk requests queued", gauge, "", [](const Snapshot &s) -> Value { return s.queued; },
+         "requests that wait for room at the disk"},
+        {"device", "longest disk queue", gauge, "", [](const Snapshot &s) -> Value { return s.device.maxQueued; },
+         "the most that have waited at a time"},
+
+        {"recovery", "checkpoints", counter, "", counted<&Counters::checkpoints>, "checkpoints written"},
+        {"recovery", "checkpoint age s", gauge, "s", &checkpointAge, "time since the last checkpoint"},
+        {"recovery", "journal blocks", counter, "", counted<&Counters::journalBlocks>, "blocks written to the journal"},
+        {"recovery", "deletes not logged yet", gauge, "", &stat<&Stats::deletesPending>, "deletes that a crash now would undo"},
+        {"recovery", "recovery progress", gauge, "%", [](const Snapshot &s) -> Value { return s.recoveryProgress * 100; },
+         "how far the start is"},
+        {"recovery", "last stop", text, "", &lastStop,
+         "how the last run ended"},
+        {"recovery", "index from", text, "", &indexFrom,
+         "where the start found the objects: in the index log, or by a scan of all clusters"},
+        {"recovery", "objects recovered", gauge, "", recovered<&RecoveryStats::objects>, "objects that the start found"},
+        {"recovery", "deletes replayed", gauge, "", recovered<&RecoveryStats::deletes>, "deletes that the start took from the journal"},
+        {"recovery", "recovery reads", gauge, "", recovered<&RecoveryStats::reads>, "read requests that the start needed"},
+        {"recovery", "recovery bytes", gauge, "bytes", recovered<&RecoveryStats::bytesRead>, "bytes that the start read"},
+        {"recovery", "recovery time", gauge, "ms", &recoveryTime,
+         "from opening the device to the whole index"},
+        {"recovery", "clusters announced", gauge, "", recovered<&RecoveryStats::clustersAnnounced>,
+         "clusters that the store meant to write since its newest checkpoint, some of them ahead of time"},
+        {"recovery", "announced and written", gauge, "", recovered<&RecoveryStats::clustersWritten>,
+         "announced clusters that the start found. The objects meant for the others were in memory or on their way; nobody can count them"},
+        {"recovery", "announced and torn", gauge, "", recovered<&RecoveryStats::clustersTorn>,
+         "announced clusters that were written in part, or cannot be read",
+         "not 0: the known cost of the last crash, or of a bad disk"},
+        {"recovery", "objects lost", gauge, "", recovered<&RecoveryStats::objectsLost>, "objects of which the start found only a part", "the same"},
+        {"recovery", "journal blocks lost", gauge, "", recovered<&RecoveryStats::journalBlocksLost>,
+         "blocks of the journal that cannot be used", "the same"},
+        {"recovery", "log blocks lost", gauge, "", recovered<&RecoveryStats::blocksLost>,
+         "blocks of the index log that cannot be used", "the same"},
+
+        {"errors", "read errors", counter, "", counted<&Counters::readErrors>, "reads of objects that failed", "the disk is going bad"},
+        {"errors", "write errors", counter, "", counted<&Counters::writeErrors>, "writes of clusters and of the journal that failed", "the same"},
+        {"errors", "checksum errors", counter, "", counted<&Counters::corrupt>,
+         "objects, or parts of them, whose bytes were wrong; they are misses", "the same"},
+        {"errors", "clusters quarantined", counter, "", counted<&Counters::quarantined>,
+         "clusters put out of use because they gave errors", "the same"},
+        {"errors", "checkpoint errors", counter, "", counted<&Counters::checkpointErrors>, "checkpoints that could not be written",
+         "a start takes longer until one succeeds"},
+    };
+    return table;
+}

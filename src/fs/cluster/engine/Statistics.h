@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of statistics. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_ENGINE_STATISTICS_H
+#define SQUID_SRC_FS_CLUSTER_ENGINE_STATISTICS_H
+
+#include "fs/cluster/api/Stats.h"
+#include "fs/cluster/device/Device.h"
+#include "fs/cluster/layout/Superblock.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ClusterFs {
+
+/// all that statistics are made of, at one moment
+struct Snapshot {
+    std::string state;
+    Stats stats;
+    double recoveryProgress = 0; ///< 0 to 1
+    const Superblock *superblock = nullptr; ///< nil when the engine is closed
+    DeviceStats device;
+    bool asynchronous = false; ///< whether Squid goes on while the device works
+    uint64_t inFlight = 0; ///< requests at the device
+    uint64_t queued = 0; ///< requests in front of it
+};
+
+/// A figure that is shown: on the manager's page, in docs/metrics.md, and in any other form.
+struct Statistic {
+    /// a counter only grows until Squid is restarted, or the device is taken out of service
+    enum class Kind : uint8_t { counter, gauge, text };
+
+    /// Nothing when there is nothing to show. A text in place of a number says why there is none. A histogram is
+    /// one of whole numbers.
+    using Value = std::variant<std::monostate, uint64_t, double, std::string, const Histogram *>;
+
+    const char *section; ///< of the page; empty for what stands before all of them
+    const char *name; ///< stable: scripts look for it
+    Kind kind;
+    const char *unit; ///< of the value: bytes, s, ms, us, %; empty for things that are counted, a ratio or a text
+    Value (*value)(const Snapshot &); ///< what it points to belongs to the snapshot
+    const char *meaning; ///< a phrase
+    const char *watch = ""; ///< what an administrator should look out for, a phrase; or empty
+};
+
+/// all statistics, in the order of the page
+const std::vector<Statistic> &statistics();
+
+} // namespace ClusterFs
+
+#endif
