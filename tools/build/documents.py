@@ -113,11 +113,40 @@ def watch_table(tables):
                     [(row["name"], row["meaning"], row["watch"]) for row in tables["statistics"] if row["watch"]])
 
 
+# fields on the disk
+
+STRUCTURES = ("superblock", "cluster header", "directory entry", "part reference", "extent header", "index block", "section",
+              "object in a section", "use", "groups chunk", "group record", "member", "journal block")
+RECORDS = ("index removal", "journal record")
+
+
+def field_table(name):
+    def lines(tables):
+        fields = next(table["fields"] for table in tables["layout"] if table["name"] == name)
+        return markdown(("at", "size", "field"), [(str(f["at"]), str(f["bytes"]), f["meaning"]) for f in fields])
+    return lines
+
+
+def record_table(name):
+    """Of records, a row for each kind: the first field is the kind itself."""
+    def lines(tables):
+        rows = []
+        for table in tables["layout"]:
+            if table["name"] == name:
+                fields = table["fields"]
+                rows.append((str(table["kind"]), str(sum(f["bytes"] for f in fields)),
+                             ", ".join(f"{f['meaning']} ({f['bytes']})" for f in fields[1:]), table["means"]))
+        return markdown(("kind", "bytes", "fields behind the kind", "means"), rows)
+    return lines
+
+
 PARTS = (
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
     ("docs/metrics.md", "the statistics", statistic_tables),
     ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
+    *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),
+    *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),
 )
 PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))
 
@@ -138,6 +167,8 @@ def wanted(tables):
     for name, part, lines in PARTS:
         path = TOP / name
         texts[path] = between_marks(path, texts.get(path) or path.read_text(encoding="utf-8"), part, lines(tables))
+    path = TOP / "docs" / "format.md"
+    texts[path] = re.sub(r"^(# On-disk format, version )\d+", rf"\g<1>{tables['formatVersion']}", texts[path], flags=re.M)
     for path in PATCHES:
         texts[path] = patched(path.read_text(encoding="utf-8"), tables)
     return texts

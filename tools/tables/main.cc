@@ -5,6 +5,8 @@
 
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/engine/Statistics.h"
+#include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/layout/Tables.h"
 
 #include <iostream>
 
@@ -38,9 +40,23 @@ statisticRows()
     return rows;
 }
 
+static Json
+layoutRows()
+{
+    Json tables = Json::array();
+    for (const auto &t: layoutTables()) {
+        Json fields = Json::array();
+        for (const auto &f: t.rows)
+            fields.push_back({{"at", f.at}, {"bytes", f.bytes}, {"meaning", f.meaning}});
+        tables.push_back({{"name", t.name}, {"kind", t.kind}, {"means", t.means}, {"fields", fields}});
+    }
+    return tables;
+}
+
 int
 main()
 {
-    std::cout << Tools::jsonText({{"options", optionRows()}, {"statistics", statisticRows()}}, 1) << std::endl;
+    const Json tables = {{"options", optionRows()}, {"statistics", statisticRows()}, {"formatVersion", formatVersion}, {"layout", layoutRows()}};
+    std::cout << Tools::jsonText(tables, 1) << std::endl;
     return 0;
 }

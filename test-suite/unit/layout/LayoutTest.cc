@@ -4,11 +4,14 @@
 #include "test-suite/unit/support/LayoutSupport.h"
 
 #include "fs/cluster/catalog/Record.h"
+#include "fs/cluster/layout/Cluster.h"
 #include "fs/cluster/layout/IndexBlock.h"
 #include "fs/cluster/layout/JournalBlock.h"
 #include "fs/cluster/layout/SavedGroups.h"
+#include "fs/cluster/layout/Tables.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 using namespace ClusterFs;
@@ -636,4 +639,36 @@ TEST(SavedGroups, noFlippedBitPasses) {
         SavedGroups::Chunk d;
         EXPECT_NE(SavedGroups::Decode(buffer.data(), d, uuidOf(1)), Status::ok) << "bit " << bit;
     });
+}
+
+/// docs/format.md has them: each field where it is, without gaps, and as many bytes as the structure has
+TEST(LayoutTables, areThoseOfTheStructures) {
+    std::map<std::string, size_t> sizes = {
+        {"superblock", superblockBytes}, {"cluster header", ClusterHeader::encodedBytes}, {"directory entry", DirectoryEntry::encodedBytes},
+        {"part reference", PartReference::encodedBytes}, {"extent header", ExtentHeader::encodedBytes},
+        {"index block", IndexBlock::headerBytes}, {"section", IndexSection::encodedBytes},
+        {"object in a section", IndexObject::encodedBytes + 16}, {"use", IndexUse::encodedBytes},
+        {"groups chunk", groupsChunkBytes - SavedGroups::BytesInChunk()}, {"group record", SavedGroups::GroupRecord::encodedBytes},
+        {"member", SavedGroups::MemberRecord::encodedBytes}, {"journal block", journalBlockBytes - JournalBlock::Capacity()},
+    };
+    for (const auto &table: layoutTables()) {
+        auto size = sizes[table.name];
+        if (table.name == std::string("index removal")) {
+            IndexRemoval removal;
+            removal.kind = static_cast<IndexRemoval::Kind>(table.kind);
+            size = removal.encodedBytes();
+        } else if (table.name == std::string("journal record")) {
+            JournalRecord record;
+            record.kind = static_cast<JournalRecord::Kind>(table.kind);
+            size = record.encodedBytes();
+        }
+        size_t at = 0;
+        for (const auto &field: table.rows) {
+            const bool behindZeros = table.name == std::string("superblock") && field.at == superblockBytes - 12;
+            EXPECT_TRUE(field.at == at || behindZeros) << table.name << ": " << field.meaning;
+            EXPECT_FALSE(field.meaning.empty() || field.meaning.back() == '.' || field.meaning.find('|') != std::string::npos) << field.meaning;
+            at = field.at + field.bytes;
+        }
+        EXPECT_EQ(at, size) << table.name;
+    }
 }

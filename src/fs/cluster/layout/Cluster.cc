@@ -3,8 +3,8 @@
 
 #include "fs/cluster/layout/Cluster.h"
 
-#include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/layout/Tables.h"
 
 namespace ClusterFs {
 namespace {
@@ -30,81 +30,70 @@ frontCrc(const char *buffer, const size_t size)
     return crc32cOfStructure(buffer, ClusterHeader::encodedBytes, size);
 }
 
+template <class Fields, class Header>
 void
-encodeHeader(ByteWriter &w, const ClusterHeader &h)
+describeHeader(Fields &f, Header &h)
 {
-    w.bytes(ClusterHeader::magic, 8);
-    w.u8(static_cast<uint8_t>(h.kind));
-    w.zeros(3);
-    w.u32(h.number);
-    w.bytes(h.uuid.data(), h.uuid.size());
-    w.u64(h.sequence);
-    w.u64(static_cast<uint64_t>(h.written));
-    w.u32(h.entries);
-    w.u32(h.parts);
-    w.u32(h.end);
-    w.u32(h.partNumber);
-    w.u32(h.payloadCrc);
-    w.key(h.key);
-    w.zeros(8);
-    w.u32(0); // the checksum's place
+    uint32_t crc = 0; // Directory has it when all that it is of is in place
+    f.expect(ClusterHeader::magic, 8, "magic, `CLUSTER\\n`");
+    f.u8(h.kind, "1 = packed, 2 = part");
+    f.zeros(3);
+    f.u32(h.number, "number of the cluster");
+    f.bytes(h.uuid, "UUID of the device");
+    f.u64(h.sequence, "sequence number");
+    f.u64(h.written, "when it was written, seconds since 1970");
+    f.u32(h.entries, "packed: entries");
+    f.u32(h.parts, "packed: part references");
+    f.u32(h.end, "end of what was written, from the cluster's start");
+    f.u32(h.partNumber, "part: its number, from 0");
+    f.u32(h.payloadCrc, "part: checksum of the payload");
+    f.key(h.key, "part: key of the object");
+    f.zeros(8);
+    f.u32(crc, "checksum of header (without this field), entries and references");
 }
 
 bool
-decodeHeader(ByteReader &r, ClusterHeader &h)
+decodeHeader(FieldReader &r, ClusterHeader &h)
 {
-    char text[8];
-    r.bytes(text, sizeof(text));
-    const auto kind = r.u8();
-    r.skip(3);
-    h.number = r.u32();
-    r.bytes(h.uuid.data(), h.uuid.size());
-    h.sequence = r.u64();
-    h.written = static_cast<int64_t>(r.u64());
-    h.entries = r.u32();
-    h.parts = r.u32();
-    h.end = r.u32();
-    h.partNumber = r.u32();
-    h.payloadCrc = r.u32();
-    h.key = r.key();
-    r.skip(8);
-    h.kind = static_cast<ClusterKind>(kind);
-    return r.good() && memcmp(text, ClusterHeader::magic, sizeof(text)) == 0 &&
-           (h.kind == ClusterKind::packed || h.kind == ClusterKind::part);
+    describeHeader(r, h);
+    return r.good() && r.expected() && (h.kind == ClusterKind::packed || h.kind == ClusterKind::part);
 }
 
+template <class Fields, class Entry>
 void
-encodeEntry(ByteWriter &w, const DirectoryEntry &e)
+describeEntry(Fields &f, Entry &e)
 {
-    w.key(e.key);
-    w.u32(e.offset);
-    w.u32(e.size);
-    w.u64(e.info.size);
-    w.u64(static_cast<uint64_t>(e.info.timestamp));
-    w.u64(static_cast<uint64_t>(e.info.expires));
-    w.u64(static_cast<uint64_t>(e.info.lastModified));
-    w.u8(e.info.flags);
-    w.u8(0);
-    w.u16(e.heat);
-    w.u32(e.parts);
+    f.key(e.key, "key (Squid's store key)");
+    f.u32(e.offset, "offset of the extent in the cluster");
+    f.u32(e.size, "payload bytes in the extent");
+    f.u64(e.info.size, "stored bytes of the object, parts included");
+    f.u64(e.info.timestamp, "timestamp, seconds since 1970, -1 = unknown");
+    f.u64(e.info.expires, "expires");
+    f.u64(e.info.lastModified, "last modified");
+    f.u8(e.info.flags, "flags: 1 revalidate always, 2 revalidate when stale, 4 negative, 8 bad length, 16 doubtful, "
+         "64 belongs to the group of the entry in front of it");
+    f.zeros(1);
+    f.u16(e.heat, "heat");
+    f.u32(e.parts, "part references of this object");
 }
 
-DirectoryEntry
-decodeEntry(ByteReader &r)
+template <class Fields, class Reference>
+void
+describeReference(Fields &f, Reference &p)
 {
-    DirectoryEntry e;
-    e.key = r.key();
-    e.offset = r.u32();
-    e.size = r.u32();
-    e.info.size = r.u64();
-    e.info.timestamp = static_cast<int64_t>(r.u64());
-    e.info.expires = static_cast<int64_t>(r.u64());
-    e.info.lastModified = static_cast<int64_t>(r.u64());
-    e.info.flags = r.u8();
-    r.skip(1);
-    e.heat = r.u16();
-    e.parts = r.u32();
-    return e;
+    f.u32(p.cluster, "cluster");
+    f.u32(p.bytes, "payload bytes");
+    f.u64(p.sequence, "sequence number");
+}
+
+template <class Fields, class Header>
+void
+describeExtent(Fields &f, Header &h, uint32_t &crc)
+{
+    f.u32(crc, "checksum");
+    f.u32(h.size, "payload bytes");
+    f.u64(h.sequence, "sequence number of the cluster");
+    f.key(h.key, "key");
 }
 
 /// whether an entry can be what a packer wrote
@@ -137,15 +126,12 @@ ClusterFs::Directory::encode(char *buffer, const size_t size)
     header.entries = static_cast<uint32_t>(entries.size());
     header.parts = static_cast<uint32_t>(parts.size());
     const auto used = header.directoryBytes();
-    ByteWriter w(buffer, size);
-    encodeHeader(w, header);
+    FieldWriter w(buffer, size);
+    describeHeader(w, header);
     for (const auto &e: entries)
-        encodeEntry(w, e);
-    for (const auto &p: parts) {
-        w.u32(p.cluster);
-        w.u32(p.bytes);
-        w.u64(p.sequence);
-    }
+        describeEntry(w, e);
+    for (const auto &p: parts)
+        describeReference(w, p);
     assert(w.used() == used);
     ByteWriter crc(buffer + headerCrcAt, 4);
     crc.u32(frontCrc(buffer, used));
@@ -154,7 +140,7 @@ ClusterFs::Directory::encode(char *buffer, const size_t size)
 bool
 ClusterFs::Directory::Peek(const char *buffer, const size_t size, ClusterHeader &h)
 {
-    ByteReader r(buffer, size);
+    FieldReader r(buffer, size);
     return decodeHeader(r, h);
 }
 
@@ -163,10 +149,9 @@ ClusterFs::Directory::decode(const char *buffer, const size_t size, const Cluste
 {
     entries.clear();
     parts.clear();
-    ByteReader r(buffer, size);
+    FieldReader r(buffer, size);
     if (!decodeHeader(r, header) || header.uuid != uuid)
         return Status::notFound;
-    r.skip(4); // checksum
     const auto used = uint64_t(header.entries) * DirectoryEntry::encodedBytes +
                       uint64_t(header.parts) * PartReference::encodedBytes + ClusterHeader::encodedBytes;
     if (used > size || used > clusterBytes || header.end > clusterBytes || header.end < used)
@@ -178,18 +163,16 @@ ClusterFs::Directory::decode(const char *buffer, const size_t size, const Cluste
     uint64_t references = 0;
     entries.reserve(header.entries);
     for (uint32_t i = 0; i < header.entries; ++i) {
-        entries.push_back(decodeEntry(r));
+        entries.emplace_back();
+        describeEntry(r, entries.back());
         references += entries.back().parts;
         if (!plausible(entries.back(), header))
             return Status::corrupt;
     }
     parts.reserve(header.parts);
     for (uint32_t i = 0; i < header.parts; ++i) {
-        PartReference p;
-        p.cluster = r.u32();
-        p.bytes = r.u32();
-        p.sequence = r.u64();
-        parts.push_back(p);
+        parts.emplace_back();
+        describeReference(r, parts.back());
     }
     return r.good() && references == header.parts ? Status::ok : Status::corrupt;
 }
@@ -197,10 +180,9 @@ ClusterFs::Directory::decode(const char *buffer, const size_t size, const Cluste
 void
 ClusterFs::sealExtent(char *extent, const ExtentHeader &h, const Uuid &uuid, const ClusterNo number, const uint32_t offset)
 {
-    ByteWriter w(extent + 4, ExtentHeader::encodedBytes - 4);
-    w.u32(h.size);
-    w.u64(h.sequence);
-    w.key(h.key);
+    FieldWriter w(extent, ExtentHeader::encodedBytes);
+    uint32_t unknown = 0;
+    describeExtent(w, h, unknown);
     const auto crc = crc32c(extent + 4, ExtentHeader::encodedBytes - 4 + h.size, placeCrc(uuid, number, offset));
     ByteWriter c(extent, 4);
     c.u32(crc);
@@ -209,8 +191,11 @@ ClusterFs::sealExtent(char *extent, const ExtentHeader &h, const Uuid &uuid, con
 ClusterFs::Key
 ClusterFs::keyOfExtent(const char *extent)
 {
-    ByteReader r(extent + 16, 16); // after checksum, size and sequence
-    return r.key();
+    FieldReader r(extent, ExtentHeader::encodedBytes);
+    ExtentHeader h;
+    uint32_t crc = 0;
+    describeExtent(r, h, crc);
+    return h.key;
 }
 
 ClusterFs::Status
@@ -218,13 +203,13 @@ ClusterFs::checkExtent(const char *extent, const size_t available, const ExtentH
 {
     if (available < ExtentHeader::encodedBytes + size_t(expected.size))
         return Status::corrupt;
-    ByteReader r(extent, ExtentHeader::encodedBytes);
-    const auto crc = r.u32();
-    const auto size = r.u32();
-    const auto sequence = r.u64();
-    if (size != expected.size || sequence != expected.sequence || r.key() != expected.key)
+    FieldReader r(extent, ExtentHeader::encodedBytes);
+    ExtentHeader h;
+    uint32_t crc = 0;
+    describeExtent(r, h, crc);
+    if (h.size != expected.size || h.sequence != expected.sequence || h.key != expected.key)
         return Status::corrupt;
-    const auto wanted = crc32c(extent + 4, ExtentHeader::encodedBytes - 4 + size, placeCrc(uuid, number, offset));
+    const auto wanted = crc32c(extent + 4, ExtentHeader::encodedBytes - 4 + h.size, placeCrc(uuid, number, offset));
     return crc == wanted ? Status::ok : Status::corrupt;
 }
 
@@ -232,4 +217,18 @@ uint32_t
 ClusterFs::partCrc(const char *payload, const size_t size, const Uuid &uuid, const ClusterNo number, const Sequence sequence)
 {
     return crc32c(payload, size, placeCrc(uuid, number, sequence));
+}
+
+void
+ClusterFs::addClusterTables(std::vector<LayoutTable> &tables)
+{
+    const ClusterHeader header;
+    const DirectoryEntry entry;
+    const PartReference reference;
+    const ExtentHeader extent;
+    uint32_t crc = 0;
+    tables.push_back({"cluster header", fieldsOf([&](auto &f) { describeHeader(f, header); })});
+    tables.push_back({"directory entry", fieldsOf([&](auto &f) { describeEntry(f, entry); })});
+    tables.push_back({"part reference", fieldsOf([&](auto &f) { describeReference(f, reference); })});
+    tables.push_back({"extent header", fieldsOf([&](auto &f) { describeExtent(f, extent, crc); })});
 }

@@ -4,6 +4,7 @@
 #include "fs/cluster/layout/IndexBlock.h"
 
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/layout/Tables.h"
 
 #include <algorithm>
 
@@ -17,6 +18,7 @@ constexpr uint8_t packing = 1; ///< of times; 0 is that of format version 4
 /* the first byte of a record says what it is */
 constexpr uint8_t sectionByte = 16;
 constexpr uint8_t useByte = 17;
+constexpr char kindOfRecord[] = "kind";
 
 /// Times and flags as version 4 packed them: expires in 26 bits, last modified in 30, of which the most stands for
 /// whatever was modified earlier. Now these are 25 and 31, see docs/format.md.
@@ -30,88 +32,104 @@ packedAnew(const uint64_t packed)
     return expires << 39 | (modified == maxModified ? 0 : modified) << 8 | (packed & 0xff);
 }
 
+template <class Fields, class Block>
 void
-encodeRemoval(ByteWriter &w, const IndexRemoval &r)
+describeBlock(Fields &f, Block &b, const Uuid &uuid, uint8_t &packedAs, uint32_t &used, uint32_t &crc)
 {
-    w.u8(static_cast<uint8_t>(r.kind));
-    w.u32(r.cluster);
+    f.expect(blockMagic, 8, "magic, `CLINDEX\\n`");
+    f.expect(uuid.data(), uuid.size(), "UUID of the device");
+    f.u32(b.position.lap, "lap");
+    f.u32(b.position.block, "block: its place in the log");
+    f.u64(b.serial, "serial of the checkpoint");
+    f.u64(b.previous, "serial of the checkpoint before it in the log, 0 = none");
+    f.u8(b.part, "1 = removals, 2 = contents, 3 = removals again");
+    f.u8(b.keys, "1 = its objects have keys");
+    f.u8(packedAs, "how times are packed: 1; 0 in blocks that version 4 wrote");
+    f.zeros(1);
+    f.u32(b.number, "of removals: which block of them this is, from 0");
+    f.u32(b.removalBlocks, "blocks of removals that the checkpoint has, in each copy; at least 1");
+    f.u32(b.turn, "turn, when the checkpoint began");
+    f.u32(b.turnCursor, "cluster where the turn went on then");
+    f.u32(used, "bytes of records");
+    f.zeros(4);
+    f.u32(crc, "checksum of the whole block without this field");
+}
+
+/* records, behind the byte that says of which kind they are */
+
+template <class Fields, class Removal>
+void
+describeRemoval(Fields &f, Removal &r)
+{
+    f.u32(r.cluster, "cluster");
     if (r.kind == IndexRemoval::Kind::announced)
-        w.u64(r.after);
+        f.u64(r.after, "sequence number");
     if (r.kind == IndexRemoval::Kind::object)
-        w.u32(r.offset);
+        f.u32(r.offset, "offset");
 }
 
-IndexRemoval
-decodeRemoval(ByteReader &r, const uint8_t kind)
+template <class Fields, class Section>
+void
+describeSection(Fields &f, Section &s, uint32_t &count)
 {
-    IndexRemoval removal;
-    removal.kind = static_cast<IndexRemoval::Kind>(kind);
-    removal.cluster = r.u32();
-    if (removal.kind == IndexRemoval::Kind::announced)
-        removal.after = r.u64();
-    if (removal.kind == IndexRemoval::Kind::object)
-        removal.offset = r.u32();
-    return removal;
+    f.u8(s.state, "state: 4 packed, 5 part, 7 bad");
+    f.u8(s.whole, "1 when all pieces of this checkpoint together name all that the cluster holds");
+    f.zeros(1);
+    f.u32(s.cluster, "cluster");
+    f.u64(s.sequence, "sequence number");
+    f.u32(s.end, "end of what was written, from the cluster's start");
+    f.u32(s.nextPart, "next part");
+    f.u64(s.total, "stored bytes of the object that starts here");
+    f.u32(s.headBytes, "front bytes of the object that starts here");
+    f.u32(s.written, "when it was written, seconds since 1970");
+    f.u32(s.heat, "heat");
+    f.u32(count, "objects");
+}
+
+template <class Fields, class Object>
+void
+describeObject(Fields &f, Object &o, const bool keys)
+{
+    f.u32(o.hashed.bucket, "hash of the key: a bucket of the smallest index");
+    f.u32(o.hashed.tag, "hash of the key: a tag");
+    f.u32(o.place, "offset in units of 8 (21 bits) and heat (11 bits)");
+    f.u32(o.size, "size, or first part");
+    f.u32(o.timestamp, "timestamp");
+    f.u64(o.packed, "packed times and flags");
+    if (keys)
+        f.key(o.key, "key, when the block says so");
+}
+
+template <class Fields, class Use>
+void
+describeUse(Fields &f, Use &u)
+{
+    f.u32(u.cluster, "cluster");
+    f.u32(u.place, "offset in units of 8 (21 bits) and heat (11 bits)");
 }
 
 void
-encodeSection(ByteWriter &w, const IndexSection &s, const bool keys)
+encodeSection(FieldWriter &w, const IndexSection &s, const bool keys)
 {
-    w.u8(sectionByte);
-    w.u8(s.state);
-    w.u8(s.whole ? 1 : 0);
-    w.zeros(1);
-    w.u32(s.cluster);
-    w.u64(s.sequence);
-    w.u32(s.end);
-    w.u32(s.nextPart);
-    w.u64(s.total);
-    w.u32(s.headBytes);
-    w.u32(s.written);
-    w.u32(s.heat);
-    w.u32(static_cast<uint32_t>(s.objects.size()));
-    for (const auto &o: s.objects) {
-        w.u32(o.hashed.bucket);
-        w.u32(o.hashed.tag);
-        w.u32(o.place);
-        w.u32(o.size);
-        w.u32(o.timestamp);
-        w.u64(o.packed);
-        if (keys)
-            w.key(o.key);
-    }
+    auto count = static_cast<uint32_t>(s.objects.size());
+    describeSection(w, s, count);
+    for (const auto &o: s.objects)
+        describeObject(w, o, keys);
 }
 
 /// \returns false when it claims more objects than there are bytes
 bool
-decodeSection(ByteReader &r, IndexSection &s, const bool keys, const uint8_t packedAs)
+decodeSection(FieldReader &r, IndexSection &s, const bool keys, const uint8_t packedAs)
 {
-    s.state = r.u8();
-    s.whole = r.u8() == 1;
-    r.skip(1);
-    s.cluster = r.u32();
-    s.sequence = r.u64();
-    s.end = r.u32();
-    s.nextPart = r.u32();
-    s.total = r.u64();
-    s.headBytes = r.u32();
-    s.written = r.u32();
-    s.heat = r.u32();
-    const auto count = r.u32();
+    uint32_t count = 0;
+    describeSection(r, s, count);
     if (!r.good() || count * uint64_t(IndexObject::encodedBytes + (keys ? keyBytes : 0)) > r.left())
         return false;
     s.objects.resize(count);
     for (auto &o: s.objects) {
-        o.hashed.bucket = r.u32();
-        o.hashed.tag = r.u32();
-        o.place = r.u32();
-        o.size = r.u32();
-        o.timestamp = r.u32();
-        o.packed = r.u64();
+        describeObject(r, o, keys);
         if (packedAs != packing)
             o.packed = packedAnew(o.packed);
-        if (keys)
-            o.key = r.key();
     }
     return true;
 }
@@ -128,78 +146,58 @@ crcOf(const char *buffer)
 void
 ClusterFs::IndexBlock::encode(char *const buffer, const Uuid &uuid) const
 {
-    ByteWriter records(buffer + headerBytes, capacity());
-    for (const auto &removal: removals)
-        encodeRemoval(records, removal);
-    for (const auto &section: sections)
-        encodeSection(records, section, keys);
-    for (const auto &use: uses) {
-        records.u8(useByte);
-        records.u32(use.cluster);
-        records.u32(use.place);
+    FieldWriter records(buffer + headerBytes, capacity());
+    for (const auto &removal: removals) {
+        records.u8(removal.kind, kindOfRecord);
+        describeRemoval(records, removal);
     }
-    const auto used = records.used();
+    for (const auto &section: sections) {
+        records.u8(sectionByte, kindOfRecord);
+        encodeSection(records, section, keys);
+    }
+    for (const auto &use: uses) {
+        records.u8(useByte, kindOfRecord);
+        describeUse(records, use);
+    }
+    auto used = static_cast<uint32_t>(records.used());
     records.zeros(records.left());
-    ByteWriter w(buffer, headerBytes);
-    w.bytes(blockMagic, 8);
-    w.bytes(uuid.data(), uuid.size());
-    w.u32(position.lap);
-    w.u32(position.block);
-    w.u64(serial);
-    w.u64(previous);
-    w.u8(static_cast<uint8_t>(part));
-    w.u8(keys ? 1 : 0);
-    w.u8(packing);
-    w.zeros(1);
-    w.u32(number);
-    w.u32(removalBlocks);
-    w.u32(turn);
-    w.u32(turnCursor);
-    w.u32(static_cast<uint32_t>(used));
-    w.zeros(w.left() - 4);
-    w.u32(crcOf(buffer));
+    FieldWriter w(buffer, headerBytes);
+    uint8_t packedAs = packing;
+    uint32_t crc = 0;
+    describeBlock(w, *this, uuid, packedAs, used, crc);
+    assert(!w.left());
+    ByteWriter(buffer + headerBytes - 4, 4).u32(crcOf(buffer));
 }
 
 ClusterFs::Status
 ClusterFs::IndexBlock::decode(const char *const buffer, const Uuid &uuid)
 {
-    ByteReader r(buffer, headerBytes);
-    if (!isOurs(r, blockMagic, uuid))
+    FieldReader r(buffer, headerBytes);
+    uint8_t packedAs = 0;
+    uint32_t used = 0, crc = 0;
+    describeBlock(r, *this, uuid, packedAs, used, crc);
+    if (!r.expected())
         return Status::notFound;
-    position.lap = r.u32();
-    position.block = r.u32();
-    serial = r.u64();
-    previous = r.u64();
-    const auto kind = r.u8();
-    keys = r.u8() == 1;
-    const auto packedAs = r.u8();
-    r.skip(1);
-    number = r.u32();
-    removalBlocks = r.u32();
-    turn = r.u32();
-    turnCursor = r.u32();
-    const auto used = r.u32();
-    r.skip(r.left() - 4);
-    if (r.u32() != crcOf(buffer) || used > capacity() || kind < 1 || kind > 3)
+    if (crc != crcOf(buffer) || used > capacity() || part < Part::removals || part > Part::removalsAgain)
         return Status::corrupt;
-    part = static_cast<Part>(kind);
     removals.clear();
     sections.clear();
     uses.clear();
-    ByteReader records(buffer + headerBytes, used);
+    FieldReader records(buffer + headerBytes, used);
     while (records.left()) {
-        const auto what = records.u8();
+        uint8_t what = 0;
+        records.u8(what, kindOfRecord);
         if (what >= 1 && what <= 3) {
-            removals.push_back(decodeRemoval(records, what));
+            removals.emplace_back();
+            removals.back().kind = static_cast<IndexRemoval::Kind>(what);
+            describeRemoval(records, removals.back());
         } else if (what == sectionByte) {
             sections.emplace_back();
             if (!decodeSection(records, sections.back(), keys, packedAs))
                 return Status::corrupt;
         } else if (what == useByte) {
-            IndexUse use;
-            use.cluster = records.u32();
-            use.place = records.u32();
-            uses.push_back(use);
+            uses.emplace_back();
+            describeUse(records, uses.back());
         } else {
             return Status::corrupt;
         }
@@ -207,4 +205,37 @@ ClusterFs::IndexBlock::decode(const char *const buffer, const Uuid &uuid)
             return Status::corrupt;
     }
     return Status::ok;
+}
+
+void
+ClusterFs::addIndexTables(std::vector<LayoutTable> &tables)
+{
+    const IndexBlock block;
+    const Uuid uuid{};
+    uint8_t kind = 0;
+    uint32_t number = 0, crc = 0;
+    tables.push_back({"index block", fieldsOf([&](auto &f) { describeBlock(f, block, uuid, kind, number, crc); })});
+    IndexRemoval removal;
+    const auto add = [&](const IndexRemoval::Kind which, const char *const means) {
+        removal.kind = which;
+        tables.push_back({"index removal", fieldsOf([&](auto &f) {
+            f.u8(kind, kindOfRecord);
+            describeRemoval(f, removal);
+        }), static_cast<unsigned>(which), means});
+    };
+    add(IndexRemoval::Kind::cluster, "what older checkpoints say of the cluster does not hold");
+    add(IndexRemoval::Kind::announced, "the same, and it may have been written since: its contents count when their number is higher");
+    add(IndexRemoval::Kind::object, "the same of one object: the extent at this byte of the cluster");
+    const IndexSection section;
+    const IndexObject object;
+    const IndexUse use;
+    tables.push_back({"section", fieldsOf([&](auto &f) {
+        f.u8(kind, "16, the kind");
+        describeSection(f, section, number);
+    })});
+    tables.push_back({"object in a section", fieldsOf([&](auto &f) { describeObject(f, object, true); })});
+    tables.push_back({"use", fieldsOf([&](auto &f) {
+        f.u8(kind, "17, the kind");
+        describeUse(f, use);
+    })});
 }

@@ -4,6 +4,7 @@
 #include "fs/cluster/layout/JournalBlock.h"
 
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/layout/Tables.h"
 
 namespace ClusterFs {
 namespace {
@@ -17,23 +18,32 @@ blockCrc(const char *buffer)
     return crc32cOfStructure(buffer, blockHeaderBytes, journalBlockBytes);
 }
 
-/// \returns false at an unknown kind
-bool
-decodeRecord(ByteReader &r, JournalRecord &record)
+template <class Fields, class Block>
+void
+describeBlock(Fields &f, Block &b, const Uuid &uuid, uint32_t &count, uint32_t &crc)
 {
-    const auto kind = r.u8();
-    if (kind < 1 || kind > 3)
-        return false;
-    record.kind = static_cast<JournalRecord::Kind>(kind);
-    if (record.kind == JournalRecord::Kind::removal) {
-        record.key = r.key();
-        record.sequence = r.u64();
+    f.expect(blockMagic, 8, "magic, `JOURNAL\\n`");
+    f.expect(uuid.data(), uuid.size(), "UUID of the device");
+    f.u64(b.checkpoint, "number of the checkpoint that it follows");
+    f.u32(b.index, "index: its place in the region, from 0");
+    f.u32(count, "records");
+    f.u32(b.run, "run: grows from start to start");
+    f.u32(crc, "checksum of the whole block without this field");
+}
+
+template <class Fields, class Record>
+void
+describeRecord(Fields &f, Record &r)
+{
+    f.u8(r.kind, "kind");
+    if (r.kind == JournalRecord::Kind::removal) {
+        f.key(r.key, "key");
+        f.u64(r.sequence, "sequence number");
     } else {
-        record.cluster = r.u32();
-        if (record.kind == JournalRecord::Kind::announce)
-            record.sequence = r.u64();
+        f.u32(r.cluster, "cluster");
+        if (r.kind == JournalRecord::Kind::announce)
+            f.u64(r.sequence, "sequence number");
     }
-    return r.good();
 }
 
 } // namespace
@@ -48,50 +58,51 @@ ClusterFs::JournalBlock::Capacity()
 void
 ClusterFs::JournalBlock::encode(char *buffer, const Uuid &uuid) const
 {
-    ByteWriter w(buffer, journalBlockBytes);
-    w.bytes(blockMagic, 8);
-    w.bytes(uuid.data(), uuid.size());
-    w.u64(checkpoint);
-    w.u32(index);
-    w.u32(static_cast<uint32_t>(records.size()));
-    w.u32(run);
-    w.zeros(blockHeaderBytes - w.used());
-    for (const auto &record: records) {
-        w.u8(static_cast<uint8_t>(record.kind));
-        if (record.kind == JournalRecord::Kind::removal) {
-            w.key(record.key);
-            w.u64(record.sequence);
-        } else {
-            w.u32(record.cluster);
-            if (record.kind == JournalRecord::Kind::announce)
-                w.u64(record.sequence);
-        }
-    }
+    FieldWriter w(buffer, journalBlockBytes);
+    auto count = static_cast<uint32_t>(records.size());
+    uint32_t crc = 0;
+    describeBlock(w, *this, uuid, count, crc);
+    assert(w.used() == blockHeaderBytes);
+    for (const auto &record: records)
+        describeRecord(w, record);
     w.zeros(w.left());
-    ByteWriter crc(buffer + blockHeaderBytes - 4, 4);
-    crc.u32(blockCrc(buffer));
+    ByteWriter(buffer + blockHeaderBytes - 4, 4).u32(blockCrc(buffer));
 }
 
 ClusterFs::Status
 ClusterFs::JournalBlock::decode(const char *buffer, const Uuid &uuid)
 {
-    ByteReader r(buffer, journalBlockBytes);
-    if (!isOurs(r, blockMagic, uuid))
+    FieldReader r(buffer, journalBlockBytes);
+    uint32_t count = 0, crc = 0;
+    describeBlock(r, *this, uuid, count, crc);
+    if (!r.expected())
         return Status::notFound;
-    checkpoint = r.u64();
-    index = r.u32();
-    const auto count = r.u32();
-    run = r.u32();
-    ByteReader crc(buffer + blockHeaderBytes - 4, 4);
-    if (crc.u32() != blockCrc(buffer) || count > Capacity())
+    if (crc != blockCrc(buffer) || count > Capacity())
         return Status::corrupt;
-    r.skip(blockHeaderBytes - (journalBlockBytes - r.left()));
     records.clear();
     for (uint32_t i = 0; i < count; ++i) {
         JournalRecord record;
-        if (!decodeRecord(r, record))
+        describeRecord(r, record);
+        if (!r.good() || record.kind < JournalRecord::Kind::removal || record.kind > JournalRecord::Kind::release)
             return Status::corrupt;
         records.push_back(record);
     }
     return Status::ok;
+}
+
+void
+ClusterFs::addJournalTables(std::vector<LayoutTable> &tables)
+{
+    const JournalBlock block;
+    const Uuid uuid{};
+    uint32_t count = 0, crc = 0;
+    tables.push_back({"journal block", fieldsOf([&](auto &f) { describeBlock(f, block, uuid, count, crc); })});
+    JournalRecord record;
+    const auto add = [&](const JournalRecord::Kind kind, const char *const means) {
+        record.kind = kind;
+        tables.push_back({"journal record", fieldsOf([&](auto &f) { describeRecord(f, record); }), static_cast<unsigned>(kind), means});
+    };
+    add(JournalRecord::Kind::removal, "removal: versions of the key with at most this number are gone");
+    add(JournalRecord::Kind::announce, "announce: the cluster will be written from now on, and its contents count when their number is higher");
+    add(JournalRecord::Kind::release, "release: the cluster's former contents are forgotten");
 }

@@ -4,6 +4,7 @@
 #include "fs/cluster/layout/SavedGroups.h"
 
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/layout/Tables.h"
 
 namespace ClusterFs {
 namespace {
@@ -17,40 +18,65 @@ constexpr uint8_t confirmedBit = 4;
 constexpr uint8_t guestBit = 8;
 constexpr unsigned evidenceShift = 4;
 
+template <class Fields, class Chunk>
 void
-encodeGroup(ByteWriter &w, const SavedGroups::GroupRecord &g)
+describeChunk(Fields &f, Chunk &c, const Uuid &uuid, uint32_t &count, uint32_t &crc)
 {
-    w.u64(g.name);
-    w.u64(g.site);
-    w.key(g.leader);
-    w.u8(g.kind);
-    w.u8(g.sheet ? 1 : 0);
-    w.u16(static_cast<uint16_t>(g.members.size()));
+    f.expect(chunkMagic, 8, "magic, `CLGROUPS`");
+    f.expect(uuid.data(), uuid.size(), "UUID of the device");
+    f.u64(c.generation, "generation");
+    f.u32(c.index, "index of the chunk, from 0");
+    f.u32(count, "records");
+    f.zeros(20);
+    f.u32(crc, "checksum of the whole chunk without this field");
+}
+
+template <class Fields, class Group>
+void
+describeGroup(Fields &f, Group &g, uint16_t &count)
+{
+    f.u64(g.name, "name, hash of a URL");
+    f.u64(g.site, "site, hash of a URL");
+    f.key(g.leader, "key of the container, zero = none");
+    f.u8(g.kind, "kind: 0 page, 1 objects that a site's pages share, 2 sequence, 3 chosen by the caller");
+    f.u8(g.sheet, "1 when the container is a style sheet or the like");
+    f.u16(count, "members");
+}
+
+template <class Fields, class Member>
+void
+describeMember(Fields &f, Member &m, uint8_t &bits)
+{
+    f.key(m.key, "key");
+    f.u8(m.weight, "weight: how much the group may fade until it is no member any more, 255 = for good");
+    f.u8(bits, "bits: 1 at home here, 2 fetched here last, 4 fetched in more than one visit, 8 no member: one of so many pages "
+         "that only the last visit counts, 16 and up how it was learned");
+}
+
+void
+encodeGroup(FieldWriter &w, const SavedGroups::GroupRecord &g)
+{
+    auto count = static_cast<uint16_t>(g.members.size());
+    describeGroup(w, g, count);
     for (const auto &m: g.members) {
-        w.key(m.key);
-        w.u8(m.weight);
-        w.u8(static_cast<uint8_t>((m.home ? homeBit : 0) | (m.candidate ? candidateBit : 0) |
-                                  (m.confirmed ? confirmedBit : 0) | (m.guest ? guestBit : 0) | m.evidence << evidenceShift));
+        auto bits = static_cast<uint8_t>((m.home ? homeBit : 0) | (m.candidate ? candidateBit : 0) |
+                                         (m.confirmed ? confirmedBit : 0) | (m.guest ? guestBit : 0) | m.evidence << evidenceShift);
+        describeMember(w, m, bits);
     }
 }
 
 /// \returns false when it has more members than there are bytes
 bool
-decodeGroup(ByteReader &r, SavedGroups::GroupRecord &g)
+decodeGroup(FieldReader &r, SavedGroups::GroupRecord &g)
 {
-    g.name = r.u64();
-    g.site = r.u64();
-    g.leader = r.key();
-    g.kind = r.u8();
-    g.sheet = r.u8() == 1;
-    const auto count = r.u16();
+    uint16_t count = 0;
+    describeGroup(r, g, count);
     if (!r.good() || count * SavedGroups::MemberRecord::encodedBytes > r.left())
         return false;
     g.members.resize(count);
     for (auto &m: g.members) {
-        m.key = r.key();
-        m.weight = r.u8();
-        const auto bits = r.u8();
+        uint8_t bits = 0;
+        describeMember(r, m, bits);
         m.home = bits & homeBit;
         m.candidate = bits & candidateBit;
         m.confirmed = bits & confirmedBit;
@@ -78,38 +104,49 @@ ClusterFs::SavedGroups::BytesInChunk()
 void
 ClusterFs::SavedGroups::Encode(char *buffer, const Chunk &c, const Uuid &uuid)
 {
-    ByteWriter records(buffer + chunkHeaderBytes, groupsChunkBytes - chunkHeaderBytes);
+    FieldWriter records(buffer + chunkHeaderBytes, groupsChunkBytes - chunkHeaderBytes);
     for (const auto &group: c.groups)
         encodeGroup(records, group);
     records.zeros(records.left());
-    ByteWriter w(buffer, chunkHeaderBytes);
-    w.bytes(chunkMagic, 8);
-    w.bytes(uuid.data(), uuid.size());
-    w.u64(c.generation);
-    w.u32(c.index);
-    w.u32(static_cast<uint32_t>(c.groups.size()));
-    w.zeros(w.left() - 4);
-    w.u32(crcOf(buffer));
+    FieldWriter w(buffer, chunkHeaderBytes);
+    auto count = static_cast<uint32_t>(c.groups.size());
+    uint32_t crc = 0;
+    describeChunk(w, c, uuid, count, crc);
+    assert(!w.left());
+    ByteWriter(buffer + chunkHeaderBytes - 4, 4).u32(crcOf(buffer));
 }
 
 ClusterFs::Status
 ClusterFs::SavedGroups::Decode(const char *buffer, Chunk &c, const Uuid &uuid)
 {
-    ByteReader r(buffer, chunkHeaderBytes);
-    if (!isOurs(r, chunkMagic, uuid))
+    FieldReader r(buffer, chunkHeaderBytes);
+    uint32_t count = 0, crc = 0;
+    describeChunk(r, c, uuid, count, crc);
+    if (!r.expected())
         return Status::notFound;
-    c.generation = r.u64();
-    c.index = r.u32();
-    const auto count = r.u32();
-    r.skip(r.left() - 4);
-    if (r.u32() != crcOf(buffer))
+    if (crc != crcOf(buffer))
         return Status::corrupt;
     c.groups.clear();
-    ByteReader records(buffer + chunkHeaderBytes, groupsChunkBytes - chunkHeaderBytes);
+    FieldReader records(buffer + chunkHeaderBytes, groupsChunkBytes - chunkHeaderBytes);
     for (uint32_t i = 0; i < count; ++i) {
         c.groups.emplace_back();
         if (!decodeGroup(records, c.groups.back()))
             return Status::corrupt;
     }
     return Status::ok;
+}
+
+void
+ClusterFs::addGroupsTables(std::vector<LayoutTable> &tables)
+{
+    const SavedGroups::Chunk chunk;
+    const SavedGroups::GroupRecord group;
+    const SavedGroups::MemberRecord member;
+    const Uuid uuid{};
+    uint32_t records = 0, crc = 0;
+    uint16_t members = 0;
+    uint8_t bits = 0;
+    tables.push_back({"groups chunk", fieldsOf([&](auto &f) { describeChunk(f, chunk, uuid, records, crc); })});
+    tables.push_back({"group record", fieldsOf([&](auto &f) { describeGroup(f, group, members); })});
+    tables.push_back({"member", fieldsOf([&](auto &f) { describeMember(f, member, bits); })});
 }

@@ -4,6 +4,7 @@
 #include "fs/cluster/layout/Superblock.h"
 
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/layout/Tables.h"
 
 #include <algorithm>
 #include <functional>
@@ -13,6 +14,60 @@ namespace {
 
 constexpr size_t objectsAt = superblockBytes - 12;
 constexpr size_t crcAt = superblockBytes - 4;
+
+template <class Fields, class Position>
+void
+describePosition(Fields &f, Position &p, const char *const meaning)
+{
+    f.u32(p.lap, meaning);
+    f.u32(p.block, meaning);
+}
+
+/// up to the clusters that the log goes past
+template <class Fields, class S>
+void
+describeBeginning(Fields &f, S &s, uint32_t &skips)
+{
+    f.expect(Superblock::magic, 16, "magic, `clusterfs device`");
+    f.u32(s.version, "format version");
+    f.bytes(s.uuid, "UUID of the device");
+    f.u64(s.geometry.deviceBytes, "bytes of the device that are used");
+    f.u32(s.geometry.clusterBytes, "cluster size, bytes");
+    f.u32(s.geometry.objectBytes, "expected mean object size, bytes");
+    f.u64(s.update, "update number");
+    f.u8(s.clean, "1 = stopped in order");
+    f.u64(s.lastSequence, "no cluster had a higher sequence number when this was written");
+    f.u64(s.checkpoint, "number of the newest checkpoint, 0 = none");
+    describePosition(f, s.log.tail, "index log: its tail, the oldest block that counts: lap (4), block (4)");
+    describePosition(f, s.log.head, "its head, behind the newest block: lap, block");
+    describePosition(f, s.checkpointStart, "where the newest checkpoint begins: lap, block");
+    f.u32(s.log.blocks, "blocks of a lap");
+    f.u32(s.log.blocksBefore, "blocks of the lap before the head's, when the tail is in that one, else 0");
+    f.u32(s.logClusters, "clusters that belong to the log: the first ones, but for those that are listed below");
+    f.u32(s.removalBlocks, "blocks of removals that the newest checkpoint has, in each of two copies");
+    f.u32(s.turn, "turn: how often the log has gone through all clusters");
+    f.u32(s.turnCursor, "cluster where the turn goes on");
+    f.u64(s.groups, "generation of the groups, 0 = none");
+    f.u64(s.serial, "serial of the newest checkpoint in the log");
+    for (auto &word: s.secret)
+        f.u64(word, "secret that keys are hashed with, 4 numbers");
+    f.u32(skips, "bad clusters among the log's, which it goes past, at most 512");
+}
+
+template <class Fields, class Number>
+void
+describeSkip(Fields &f, Number &skip)
+{
+    f.u32(skip, "number of such a cluster, 4 bytes for each, in order; then zeros");
+}
+
+template <class Fields, class S>
+void
+describeEnd(Fields &f, S &s, uint32_t &crc)
+{
+    f.u64(s.objects, "objects that there were at the newest checkpoint: how large a start makes the index; 0 = not known (before version 6)");
+    f.u32(crc, "checksum of the bytes before");
+}
 
 } // namespace
 } // namespace ClusterFs
@@ -31,50 +86,18 @@ ClusterFs::uuidText(const Uuid &uuid)
     return text;
 }
 
-bool
-ClusterFs::isOurs(ByteReader &r, const char *const magic, const Uuid &uuid)
-{
-    char text[8];
-    r.bytes(text, sizeof(text));
-    Uuid owner;
-    r.bytes(owner.data(), owner.size());
-    return memcmp(text, magic, sizeof(text)) == 0 && owner == uuid;
-}
-
 void
 ClusterFs::Superblock::encode(char *buffer) const
 {
-    ByteWriter w(buffer, superblockBytes);
-    w.bytes(magic, 16);
-    w.u32(version);
-    w.bytes(uuid.data(), uuid.size());
-    w.u64(geometry.deviceBytes);
-    w.u32(geometry.clusterBytes);
-    w.u32(geometry.objectBytes);
-    w.u64(update);
-    w.u8(clean ? 1 : 0);
-    w.u64(lastSequence);
-    w.u64(checkpoint);
-    for (const auto &position: {log.tail, log.head, checkpointStart}) {
-        w.u32(position.lap);
-        w.u32(position.block);
-    }
-    w.u32(log.blocks);
-    w.u32(log.blocksBefore);
-    w.u32(logClusters);
-    w.u32(removalBlocks);
-    w.u32(turn);
-    w.u32(turnCursor);
-    w.u64(groups);
-    w.u64(serial);
-    for (const auto word: secret)
-        w.u64(word);
-    w.u32(static_cast<uint32_t>(geometry.logSkips.size()));
+    FieldWriter w(buffer, superblockBytes);
+    auto skips = static_cast<uint32_t>(geometry.logSkips.size());
+    describeBeginning(w, *this, skips);
     for (const auto skip: geometry.logSkips)
-        w.u32(skip);
-    w.zeros(w.left() - (superblockBytes - objectsAt));
-    w.u64(objects);
-    w.u32(crc32c(buffer, crcAt));
+        describeSkip(w, skip);
+    w.zeros(objectsAt - w.used());
+    uint32_t crc = 0;
+    describeEnd(w, *this, crc);
+    ByteWriter(buffer + crcAt, 4).u32(crc32c(buffer, crcAt));
 }
 
 void
@@ -94,43 +117,20 @@ ClusterFs::Superblock::startLog()
 ClusterFs::Status
 ClusterFs::Superblock::decode(const char *buffer, std::string &error)
 {
-    ByteReader r(buffer, superblockBytes);
-    char text[16];
-    r.bytes(text, sizeof(text));
-    if (memcmp(text, magic, sizeof(text)) != 0) {
+    FieldReader r(buffer, objectsAt);
+    uint32_t count = 0;
+    describeBeginning(r, *this, count);
+    if (!r.expected()) {
         error = "no clusterfs superblock";
         return Status::notOurs;
     }
-    version = r.u32();
-    r.bytes(uuid.data(), uuid.size());
-    const auto deviceBytes = r.u64();
-    const auto clusterBytes = r.u32();
-    const auto objectBytes = r.u32();
-    update = r.u64();
-    clean = r.u8() == 1;
-    lastSequence = r.u64();
-    checkpoint = r.u64();
-    for (auto *const position: {&log.tail, &log.head, &checkpointStart}) {
-        position->lap = r.u32();
-        position->block = r.u32();
-    }
-    log.blocks = r.u32();
-    log.blocksBefore = r.u32();
-    logClusters = r.u32();
-    removalBlocks = r.u32();
-    turn = r.u32();
-    turnCursor = r.u32();
-    groups = r.u64();
-    serial = r.u64();
-    for (auto &word: secret)
-        word = r.u64();
-    std::vector<ClusterNo> skips(std::min<size_t>(r.u32(), maxLogSkips + 1));
+    std::vector<ClusterNo> skips(std::min<size_t>(count, maxLogSkips + 1));
     for (auto &skip: skips)
-        skip = r.u32();
-
-    ByteReader tail(buffer + objectsAt, superblockBytes - objectsAt);
-    objects = tail.u64();
-    if (tail.u32() != crc32c(buffer, crcAt)) {
+        describeSkip(r, skip);
+    FieldReader end(buffer + objectsAt, superblockBytes - objectsAt);
+    uint32_t crc = 0;
+    describeEnd(end, *this, crc);
+    if (crc != crc32c(buffer, crcAt)) {
         error = "the superblock's checksum is wrong";
         return Status::corrupt;
     }
@@ -140,7 +140,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         return Status::unsupported;
     }
     std::string why;
-    if (!geometry.plan(deviceBytes, clusterBytes, objectBytes, why)) {
+    if (!geometry.plan(geometry.deviceBytes, geometry.clusterBytes, geometry.objectBytes, why)) {
         error = "impossible geometry in the superblock: " + why;
         return Status::corrupt;
     }
@@ -159,4 +159,20 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         return Status::corrupt;
     }
     return Status::ok;
+}
+
+void
+ClusterFs::addSuperblockTables(std::vector<LayoutTable> &tables)
+{
+    const Superblock s;
+    uint32_t number = 0;
+    FieldTable rows;
+    describeBeginning(rows, s, number);
+    describeSkip(rows, number);
+    auto end = fieldsOf([&](auto &f) { describeEnd(f, s, number); });
+    for (auto &row: end) {
+        row.at += objectsAt;
+        rows.rows.push_back(row);
+    }
+    tables.push_back({"superblock", rows.rows});
 }

@@ -4,7 +4,6 @@
 #ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_SUPERBLOCK_H
 #define SQUID_SRC_FS_CLUSTER_LAYOUT_SUPERBLOCK_H
 
-#include "fs/cluster/base/Bytes.h"
 #include "fs/cluster/base/HashedKey.h"
 #include "fs/cluster/base/Types.h"
 #include "fs/cluster/layout/Geometry.h"
@@ -19,11 +18,6 @@ using Uuid = std::array<uint8_t, 16>;
 
 /// the usual text form, 8-4-4-4-12 hexadecimal digits
 std::string uuidText(const Uuid &);
-
-/// reads what all that we write begins with, but for superblocks
-/// \param magic 8 characters
-/// \returns whether it is that, and of this device
-bool isOurs(ByteReader &, const char *magic, const Uuid &);
 
 /// bumped with each change of what is on the media; docs/format.md has the history
 constexpr uint32_t formatVersion = 6;
