@@ -12,7 +12,7 @@ using namespace ClusterFs::Testing;
 namespace Fuzz {
 namespace {
 
-constexpr ClusterNo number = 7;
+constexpr ClusterNo number{7};
 constexpr uint32_t clusterBytes = 65536;
 
 void
@@ -70,7 +70,7 @@ runExtent(Input in)
     const auto choice = in.u8();
     ExtentHeader wanted;
     wanted.size = in.u32();
-    wanted.sequence = in.u64();
+    wanted.sequence = Sequence(in.u64());
     wanted.key = in.key();
     constexpr uint32_t offset = 4096;
     auto bytes = takeRest(in);
@@ -78,7 +78,7 @@ runExtent(Input in)
     ByteReader header(bytes.data(), bytes.size());
     header.skip(4);
     own.size = header.u32();
-    own.sequence = header.u64();
+    header.id(own.sequence);
     own.key = header.key();
     const bool whole = header.good() && own.size <= header.left();
     if ((choice & 1) && whole)
@@ -109,7 +109,7 @@ frontSeeds()
         d.header.kind = objects ? ClusterKind::packed : ClusterKind::part;
         d.header.number = number;
         d.header.uuid = uuidOf(1);
-        d.header.sequence = 40;
+        d.header.sequence = Sequence(40);
         d.header.end = 60000;
         for (uint32_t i = 0; i < objects; ++i) {
             DirectoryEntry e;
@@ -122,7 +122,7 @@ frontSeeds()
             d.entries.push_back(e);
         }
         if (objects > 2)
-            d.parts = {{8, 61440, 38}, {9, 1000, 39}};
+            d.parts = {{ClusterNo(8), 61440, Sequence(38)}, {ClusterNo(9), 1000, Sequence(39)}};
         std::string bytes(Directory::BytesFor(d.entries.size(), d.parts.size()), '\0');
         d.encode(&bytes[0], bytes.size());
         all.push_back('\0' + bytes);
@@ -138,7 +138,7 @@ extentSeeds()
     for (const uint32_t size: {0U, 1U, 100U}) {
         ExtentHeader h;
         h.size = size;
-        h.sequence = 40;
+        h.sequence = Sequence(40);
         h.key = keyOf(1);
         auto bytes = std::string(ExtentHeader::encodedBytes, '\0') + bytesOf(1, size);
         sealExtent(&bytes[0], h, uuidOf(1), number, 4096);

@@ -69,21 +69,21 @@ seed(const Content content, const bool keys)
     block.keys = keys;
     block.removalBlocks = 1;
     block.turn = 3;
-    block.turnCursor = 5;
+    block.turnCursor = ClusterNo(5);
     for (uint32_t i = 0; i < 6 && (content == removals || content == Content::all); ++i) {
         IndexRemoval r;
         r.kind = static_cast<IndexRemoval::Kind>(1 + i % 3);
-        r.cluster = i;
-        r.after = 100 + i;
+        r.cluster = ClusterNo(i);
+        r.after = Sequence(100 + i);
         r.offset = 96 + 8 * i;
         block.removals.push_back(r);
     }
     for (uint32_t i = 0; i < 4 && (content == sections || content == Content::all); ++i) {
         IndexSection s;
-        s.cluster = i;
+        s.cluster = ClusterNo(i);
         s.state = static_cast<uint8_t>(4 + i);
         s.whole = i % 2;
-        s.sequence = 10 + i;
+        s.sequence = Sequence(10 + i);
         s.end = 65536;
         s.total = i == 1 ? 70000 : 0;
         for (uint32_t n = 0; n < 3 * i; ++n) {
@@ -99,7 +99,7 @@ seed(const Content content, const bool keys)
         block.sections.push_back(s);
     }
     for (uint32_t i = 0; i < 5 && (content == uses || content == Content::all); ++i)
-        block.uses.push_back({i, 77 * i});
+        block.uses.push_back({ClusterNo(i), 77 * i});
     std::string bytes(indexBlockBytes, '\0');
     block.encode(&bytes[0], uuidOf(1));
     return bytes;

@@ -49,8 +49,8 @@ seed(const unsigned count)
         JournalRecord record;
         record.kind = static_cast<JournalRecord::Kind>(1 + i % 3);
         record.key = keyOf(i);
-        record.sequence = 100 + i;
-        record.cluster = i;
+        record.sequence = Sequence(100 + i);
+        record.cluster = ClusterNo(i);
         used += record.encodedBytes();
         if (used > JournalBlock::Capacity())
             break;

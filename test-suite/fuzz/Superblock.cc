@@ -37,8 +37,8 @@ checkLog(const Superblock &s)
 {
     const auto &log = s.log;
     const auto &g = s.geometry;
-    require(s.logClusters < g.clusterCount && s.turnCursor < g.clusterCount, "the log and its turn are within the clusters");
-    require(g.logSkips.size() <= maxLogSkips && (g.logSkips.empty() || g.logSkips.back() < s.logClusters), "what the log goes past is in its room");
+    require(s.logClusters < g.clusterCount && g.has(s.turnCursor), "the log and its turn are within the clusters");
+    require(g.logSkips.size() <= maxLogSkips && (g.logSkips.empty() || g.logSkips.back().value() < s.logClusters), "what the log goes past is in its room");
     require(log.blocks <= g.logBlocksWith(s.logClusters) && log.used() <= log.blocks, "the log is no longer than its room");
     require(uint64_t(s.removalBlocks) * 2 <= log.used(), "both copies of the removals are in the log");
     if (!log.used())
@@ -94,7 +94,7 @@ seeds()
         s.geometry.objectBytes = size.object;
         s.update = 3;
         s.clean = true;
-        s.lastSequence = 9;
+        s.lastSequence = Sequence(9);
         s.checkpoint = 2;
         std::string why;
         if (s.geometry.plan(size.device, size.cluster, size.object, why)) {
@@ -104,7 +104,7 @@ seeds()
             s.log.blocksBefore = s.log.blocks;
             s.checkpointStart = {2, 5};
             s.removalBlocks = 1;
-            s.turnCursor = 7;
+            s.turnCursor = ClusterNo(7);
             s.groups = 4;
             s.serial = 8;
             s.secret = {1, 2, 3, 4};
@@ -115,7 +115,7 @@ seeds()
         all.push_back(seedOf(0, bytes));
         all.push_back(seedOf(1, bytes.substr(0, 180)));
         if (s.geometry.clusterCount) {
-            s.turnCursor = s.geometry.clusterCount; // there is no such cluster
+            s.turnCursor = ClusterNo(s.geometry.clusterCount); // there is no such cluster
             s.encode(&bytes[0]);
             all.push_back(seedOf(1, bytes.substr(0, 180)));
         }

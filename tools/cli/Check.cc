@@ -63,7 +63,7 @@ Checker::found(const Problem &p)
     out_.openItem();
     out_.put("what", p.what);
     if (p.cluster != noCluster)
-        out_.put("cluster", uint64_t(p.cluster));
+        out_.put("cluster", uint64_t(p.cluster.value()));
     if (p.offset >= 0)
         out_.put("offset", static_cast<uint64_t>(p.offset));
     if (!p.key.empty())
@@ -162,7 +162,7 @@ Checker::checkClusters(IndexView &view)
         return false;
     }
     recovery_ = view.stats();
-    for (ClusterNo n = 0; n < view.catalog().clusters().count(); ++n) {
+    for (ClusterNo n{0}; view.catalog().clusters().has(n); ++n) {
         if (view.holdsObjects(n))
             checkCluster(view, n);
     }

@@ -26,7 +26,7 @@ printJson(const FoundObject &object, const std::string *url, Json &json)
     json["expires"] = info.expires;
     json["last_modified"] = info.lastModified;
     json["flags"] = flagNames(info.flags);
-    json["cluster"] = object.cluster;
+    json["cluster"] = object.cluster.value();
     json["offset"] = object.offset;
     json["state"] = object.status == Status::ok ? "whole" : "damaged";
     puts(jsonText(json).c_str());
@@ -42,7 +42,7 @@ printText(const FoundObject &object, const std::string *url)
     printf("%s\t%s\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%u\t%u\t%s\n",
            object.named ? object.key.hex().c_str() : "-", url ? printable(*url).c_str() : "-", info.size,
            info.timestamp, info.expires, info.lastModified, flags.empty() ? "-" : flags.c_str(),
-           object.cluster, object.offset, object.status == Status::ok ? "whole" : "damaged");
+           object.cluster.value(), object.offset, object.status == Status::ok ? "whole" : "damaged");
 }
 
 } // namespace
@@ -60,8 +60,8 @@ runDump(const Words &words)
         return exitCannot;
     uint64_t damaged = 0;
     Json asJson;
-    const auto count = opened.view->catalog().clusters().count();
-    for (ClusterNo n = 0; n < count && !ferror(stdout); ++n) {
+    const auto &clusters = opened.view->catalog().clusters();
+    for (ClusterNo n{0}; clusters.has(n) && !ferror(stdout); ++n) {
         if (!opened.view->holdsObjects(n))
             continue;
         FoundCluster cluster;

@@ -77,7 +77,7 @@ IndexView::collect(FoundCluster &found) const
         object.info = catalog().info(slot);
         object.cluster = found.number;
         object.offset = record.offset();
-        object.firstPart = record.parted() ? record.size : noCluster;
+        object.firstPart = record.parted() ? record.firstPart() : noCluster;
         object.size = catalog().payloadBytes(slot);
         object.slot = slot;
         found.objects.push_back(object);

@@ -41,7 +41,7 @@ showSuperblock(const Superblock &s, Output &out)
     out.put("version", uint64_t(s.version));
     out.put("update", s.update);
     out.putFlag("clean", s.clean);
-    out.put("last_sequence", s.lastSequence);
+    out.put("last_sequence", s.lastSequence.value());
     out.put("checkpoint", s.checkpoint);
     out.close();
     const auto &g = s.geometry;
@@ -102,7 +102,7 @@ showLog(const Superblock &s, const LogSummary &l, Output &out)
     showPosition(out, "newest_checkpoint", s.checkpointStart);
     out.put("removal_blocks", uint64_t(s.removalBlocks));
     out.put("turn", uint64_t(s.turn));
-    out.put("turn_cursor", uint64_t(s.turnCursor));
+    out.put("turn_cursor", uint64_t(s.turnCursor.value()));
     out.put("blocks_in_use", uint64_t(l.blocks));
     out.put("blocks_lost", uint64_t(l.lost));
     out.put("checkpoints", l.checkpoints);
@@ -182,7 +182,7 @@ showHeader(const ClusterHeader &h, Output &out)
 {
     const bool packed = h.kind == ClusterKind::packed;
     out.put("kind", packed ? "packed" : "part");
-    out.put("sequence", h.sequence);
+    out.put("sequence", h.sequence.value());
     out.putTime("written", h.written);
     out.put("end", uint64_t(h.end));
     if (!packed) {
@@ -212,9 +212,9 @@ showEntries(const Directory &directory, Output &out)
     out.openList("part_references");
     for (const auto &p: directory.parts) {
         out.openItem();
-        out.put("cluster", uint64_t(p.cluster));
+        out.put("cluster", uint64_t(p.cluster.value()));
         out.put("bytes", uint64_t(p.bytes));
-        out.put("sequence", p.sequence);
+        out.put("sequence", p.sequence.value());
         out.close();
     }
     out.close();
@@ -225,7 +225,7 @@ int
 inspectCluster(Image &image, const Superblock &superblock, const ClusterNo n, Output &out)
 {
     const auto &g = superblock.geometry;
-    out.put("cluster", uint64_t(n));
+    out.put("cluster", uint64_t(n.value()));
     out.put("offset", g.clusterOffset(n));
     if (g.inLog(n, superblock.logClusters)) {
         out.put("state", "part of the index log");
@@ -253,16 +253,17 @@ int
 runInspect(const Words &words)
 {
     std::string error;
-    ClusterNo cluster = noCluster;
+    auto number = noCluster.value();
     bool json = false;
     Line line("inspect");
-    line.whole("cluster", cluster, 0, noCluster - 1, "show the directory of this cluster instead");
+    line.whole("cluster", number, 0, noCluster.value() - 1, "show the directory of this cluster instead");
     line.flag("json", json, "print one JSON object");
     if (!line.read(words))
         return exitFine;
     const auto image = openOurs(line.path(), false);
     if (!image)
         return exitCannot;
+    const ClusterNo cluster(number);
     if (cluster == noCluster) {
         Output out(json);
         const auto result = inspectDevice(*image, out);
@@ -274,8 +275,8 @@ runInspect(const Words &words)
         complain(line.path() + ": " + error);
         return exitCannot;
     }
-    if (cluster >= superblock.geometry.clusterCount) {
-        complain("--cluster=" + std::to_string(cluster) + ": clusters are numbered from 0 to " + std::to_string(superblock.geometry.clusterCount - 1));
+    if (!superblock.geometry.has(cluster)) {
+        complain("--cluster=" + std::to_string(number) + ": clusters are numbered from 0 to " + std::to_string(superblock.geometry.clusterCount - 1));
         return exitCannot;
     }
     Output out(json);

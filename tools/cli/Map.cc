@@ -102,8 +102,8 @@ Map::Map(const std::string &path, const OpenedIndex &opened):
     usedRank_ = ranks([this](const ClusterNo n) { return uint64_t(catalog_.clusters()[n].heat); });
     const auto count = catalog_.clusters().count();
     const auto perCell = (count + maxColumns * maxColumns - 1) / (maxColumns * maxColumns);
-    for (ClusterNo n = 0; n < count; ++n) {
-        if (n % perCell == 0) {
+    for (ClusterNo n{0}; catalog_.clusters().has(n); ++n) {
+        if (n.value() % perCell == 0) {
             cells_.emplace_back();
             cells_.back().first = n;
         }
@@ -120,7 +120,7 @@ std::vector<double>
 Map::ranks(const Value value) const
 {
     std::vector<ClusterNo> order;
-    for (ClusterNo n = 0; n < catalog_.clusters().count(); ++n) {
+    for (ClusterNo n{0}; catalog_.clusters().has(n); ++n) {
         const auto state = catalog_.clusters()[n].state;
         if (state == ClusterState::packed || state == ClusterState::part)
             order.push_back(n);
@@ -128,7 +128,7 @@ Map::ranks(const Value value) const
     std::stable_sort(order.begin(), order.end(), [&](const ClusterNo a, const ClusterNo b) { return value(a) < value(b); });
     std::vector<double> result(catalog_.clusters().count(), 0.0);
     for (size_t i = 0; i < order.size(); ++i)
-        result[order[i]] = order.size() > 1 ? static_cast<double>(i) / static_cast<double>(order.size() - 1) : 1.0;
+        result[order[i].value()] = order.size() > 1 ? static_cast<double>(i) / static_cast<double>(order.size() - 1) : 1.0;
     return result;
 }
 
@@ -151,8 +151,8 @@ Map::add(Cell &cell, const ClusterNo n) const
     } else {
         return;
     }
-    cell.written += writtenRank_[n];
-    cell.used += usedRank_[n];
+    cell.written += writtenRank_[n.value()];
+    cell.used += usedRank_[n.value()];
     cell.latest = std::max(cell.latest, c.written);
 }
 
@@ -233,9 +233,9 @@ Map::printContents() const
     printKey(0, 430, logColour, "index log");
     for (size_t i = 0; i < cells_.size(); ++i) {
         const auto &cell = cells_[i];
-        std::string title = "cluster " + std::to_string(cell.first);
+        std::string title = "cluster " + std::to_string(cell.first.value());
         if (cell.last != cell.first)
-            title = "clusters " + std::to_string(cell.first) + " to " + std::to_string(cell.last);
+            title = "clusters " + std::to_string(cell.first.value()) + " to " + std::to_string(cell.last.value());
         if (cell.packed)
             title += ": " + std::to_string(cell.objects) + " objects, " + std::to_string(cell.grouped) + " of them in " +
                      std::to_string(cell.groups) + " groups";

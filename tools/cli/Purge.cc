@@ -92,7 +92,7 @@ struct Matches {
 void
 search(IndexView &view, const Choice &choice, Matches &matches)
 {
-    for (ClusterNo n = 0; n < view.catalog().clusters().count(); ++n) {
+    for (ClusterNo n{0}; view.catalog().clusters().has(n); ++n) {
         if (!view.holdsObjects(n))
             continue;
         FoundCluster cluster;

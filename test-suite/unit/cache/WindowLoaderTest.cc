@@ -63,35 +63,35 @@ protected:
 } // namespace
 
 TEST_F(WindowLoaderTest, hasWhatIsOnItsWay) {
-    EXPECT_FALSE(loader.has({3, 1, 5 * KB, 100}));
-    loader.load({3, 1, 5 * KB, 100}, 3, IoClass::urgent, noted());
-    EXPECT_TRUE(loader.has({3, 1, 5 * KB, 100}));
-    EXPECT_FALSE(loader.has({3, 2, 5 * KB, 100}));
-    EXPECT_FALSE(loader.has({4, 1, 5 * KB, 100}));
+    EXPECT_FALSE(loader.has({3_c, 1_seq, 5 * KB, 100}));
+    loader.load({3_c, 1_seq, 5 * KB, 100}, 3_c, IoClass::urgent, noted());
+    EXPECT_TRUE(loader.has({3_c, 1_seq, 5 * KB, 100}));
+    EXPECT_FALSE(loader.has({3_c, 2_seq, 5 * KB, 100}));
+    EXPECT_FALSE(loader.has({4_c, 1_seq, 5 * KB, 100}));
     ASSERT_TRUE(settle(1));
-    EXPECT_TRUE(loader.has({3, 1, 5 * KB, 100}));
+    EXPECT_TRUE(loader.has({3_c, 1_seq, 5 * KB, 100}));
     EXPECT_EQ(cache.windows.hits() + cache.windows.misses(), 0U) << "a question counts for nothing";
 }
 
 TEST_F(WindowLoaderTest, aPinStaysUntilTheAnswer) {
     device.device->script(IoOp::read, 1, Fault::error);
-    loader.load({3, 1, 0, 100}, 5, IoClass::urgent, noted());
-    EXPECT_EQ(p.catalog.clusters()[5].pins, 1U);
-    EXPECT_EQ(p.catalog.clusters()[3].pins, 0U);
+    loader.load({3_c, 1_seq, 0, 100}, 5_c, IoClass::urgent, noted());
+    EXPECT_EQ(p.catalog.clusters()[5_c].pins, 1U);
+    EXPECT_EQ(p.catalog.clusters()[3_c].pins, 0U);
     ASSERT_TRUE(settle(1));
-    EXPECT_EQ(p.catalog.clusters()[5].pins, 0U);
+    EXPECT_EQ(p.catalog.clusters()[5_c].pins, 0U);
     EXPECT_EQ(answers, std::vector<Status>{Status::ioError});
-    EXPECT_FALSE(loader.has({3, 1, 0, 100}));
+    EXPECT_FALSE(loader.has({3_c, 1_seq, 0, 100}));
 }
 
 TEST_F(WindowLoaderTest, thePolicyDecidesOnGroups) {
-    EXPECT_TRUE(loader.loadWithGroup({3, 1, 8 * KB, 4 * KB}, run(4 * KB, 24 * KB, 5), noted()));
+    EXPECT_TRUE(loader.loadWithGroup({3_c, 1_seq, 8 * KB, 4 * KB}, run(4 * KB, 24 * KB, 5), noted()));
     EXPECT_EQ(policy.askedMates, 4U);
     EXPECT_EQ(policy.askedBytes, 16 * KB) << "those of the mates";
-    EXPECT_TRUE(loader.has({3, 1, 20 * KB, 4 * KB}));
+    EXPECT_TRUE(loader.has({3_c, 1_seq, 20 * KB, 4 * KB}));
     policy.group = false;
-    EXPECT_FALSE(loader.loadWithGroup({4, 1, 8 * KB, 4 * KB}, run(4 * KB, 24 * KB, 5), noted()));
-    EXPECT_FALSE(loader.has({4, 1, 20 * KB, 4 * KB}));
+    EXPECT_FALSE(loader.loadWithGroup({4_c, 1_seq, 8 * KB, 4 * KB}, run(4 * KB, 24 * KB, 5), noted()));
+    EXPECT_FALSE(loader.has({4_c, 1_seq, 20 * KB, 4 * KB}));
     ASSERT_TRUE(settle(2));
     EXPECT_EQ(bytesRead(), 20 * KB + 4 * KB);
     EXPECT_EQ(cache.use.groupReads().reads, 1U);
@@ -100,10 +100,10 @@ TEST_F(WindowLoaderTest, thePolicyDecidesOnGroups) {
 }
 
 TEST_F(WindowLoaderTest, noPolicyIsAskedForWhatIsNoGroup) {
-    EXPECT_FALSE(loader.loadWithGroup({3, 1, 8 * KB, 4 * KB}, run(8 * KB, 12 * KB, 1), noted())) << "it is alone";
-    EXPECT_FALSE(loader.loadWithGroup({4, 1, 8 * KB, 4 * KB}, run(12 * KB, 24 * KB, 3), noted())) << "it is not in the run";
-    EXPECT_FALSE(loader.loadWithGroup({5, 1, 0, 4 * KB}, run(0, 128 * KB, 30), noted())) << "an eighth of the memory";
-    EXPECT_FALSE(loader.loadWithGroup({6, 1, 0, 4 * KB}, Catalog::Run(), noted())) << "nothing is known";
+    EXPECT_FALSE(loader.loadWithGroup({3_c, 1_seq, 8 * KB, 4 * KB}, run(8 * KB, 12 * KB, 1), noted())) << "it is alone";
+    EXPECT_FALSE(loader.loadWithGroup({4_c, 1_seq, 8 * KB, 4 * KB}, run(12 * KB, 24 * KB, 3), noted())) << "it is not in the run";
+    EXPECT_FALSE(loader.loadWithGroup({5_c, 1_seq, 0, 4 * KB}, run(0, 128 * KB, 30), noted())) << "an eighth of the memory";
+    EXPECT_FALSE(loader.loadWithGroup({6_c, 1_seq, 0, 4 * KB}, Catalog::Run(), noted())) << "nothing is known";
     EXPECT_EQ(policy.askedMates, 0U);
     ASSERT_TRUE(settle(4));
     EXPECT_EQ(bytesRead(), 4 * 4 * KB);
@@ -114,9 +114,9 @@ TEST_F(WindowLoaderTest, aTrialComesAfterManyRefusals) {
     unsigned groups = 0;
     unsigned ahead = 0;
     for (uint32_t n = 0; n < 64; ++n) {
-        const ClusterNo c = n % 60;
-        groups += loader.loadWithGroup({c, 1 + n, 0, KB}, run(0, 4 * KB, 3), noted());
-        ahead += loader.loadAhead({c, 100 + n, 0, KB}, 3, 7);
+        const ClusterNo c(n % 60);
+        groups += loader.loadWithGroup({c, Sequence(1 + n), 0, KB}, run(0, 4 * KB, 3), noted());
+        ahead += loader.loadAhead({c, Sequence(100 + n), 0, KB}, 3, 7);
         ASSERT_TRUE(settle(n + 1));
     }
     EXPECT_EQ(groups, 1U);
@@ -124,13 +124,13 @@ TEST_F(WindowLoaderTest, aTrialComesAfterManyRefusals) {
 }
 
 TEST_F(WindowLoaderTest, readsAheadAsThePolicySays) {
-    EXPECT_FALSE(loader.loadAhead({3, 1, 0, static_cast<uint32_t>(loader.maxAhead()) + 1}, 40, 7)) << "too large";
-    EXPECT_TRUE(loader.loadAhead({3, 1, 0, static_cast<uint32_t>(loader.maxAhead())}, 40, 7));
+    EXPECT_FALSE(loader.loadAhead({3_c, 1_seq, 0, static_cast<uint32_t>(loader.maxAhead()) + 1}, 40, 7)) << "too large";
+    EXPECT_TRUE(loader.loadAhead({3_c, 1_seq, 0, static_cast<uint32_t>(loader.maxAhead())}, 40, 7));
     policy.ahead = false;
-    EXPECT_FALSE(loader.loadAhead({4, 1, 0, KB}, 2, 7));
+    EXPECT_FALSE(loader.loadAhead({4_c, 1_seq, 0, KB}, 2, 7));
     ASSERT_TRUE(settle(0));
     EXPECT_EQ(reads(), 1U);
-    const auto w = cache.windows.peek({3, 1, 0, KB});
+    const auto w = cache.windows.peek({3_c, 1_seq, 0, KB});
     ASSERT_NE(w, nullptr);
     EXPECT_EQ(w->extra.ahead, 40U);
     EXPECT_EQ(w->extra.client, 7U);
@@ -140,15 +140,15 @@ TEST_F(WindowLoaderTest, readsAheadAsThePolicySays) {
 /// what nobody waits for is not begun when others wait
 TEST_F(WindowLoaderTest, unaskedReadsAreNotDeferred) {
     std::vector<WindowPointer> held;
-    for (ClusterNo c = 0; c < 16; ++c)
-        held.push_back(cache.windows.expect({c, 1, 0, 64 * KB}, Window::Extra()));
-    loader.load({20, 1, 0, KB}, 20, IoClass::urgent, noted());
+    for (ClusterNo c{0}; c < 16_c; ++c)
+        held.push_back(cache.windows.expect({c, 1_seq, 0, 64 * KB}, Window::Extra()));
+    loader.load({20_c, 1_seq, 0, KB}, 20_c, IoClass::urgent, noted());
     EXPECT_EQ(reads(), 0U) << "it waits for memory";
-    EXPECT_TRUE(loader.has({20, 1, 0, KB}));
-    EXPECT_FALSE(loader.loadAhead({21, 1, 0, KB}, 2, 7));
-    EXPECT_FALSE(loader.loadNext({22, 1, 0, KB}, 22));
-    EXPECT_FALSE(loader.has({21, 1, 0, KB}));
-    EXPECT_FALSE(loader.has({22, 1, 0, KB}));
+    EXPECT_TRUE(loader.has({20_c, 1_seq, 0, KB}));
+    EXPECT_FALSE(loader.loadAhead({21_c, 1_seq, 0, KB}, 2, 7));
+    EXPECT_FALSE(loader.loadNext({22_c, 1_seq, 0, KB}, 22_c));
+    EXPECT_FALSE(loader.has({21_c, 1_seq, 0, KB}));
+    EXPECT_FALSE(loader.has({22_c, 1_seq, 0, KB}));
     for (const auto &w: held)
         cache.windows.drop(w);
     ASSERT_TRUE(settle(1));
@@ -156,11 +156,11 @@ TEST_F(WindowLoaderTest, unaskedReadsAreNotDeferred) {
 }
 
 TEST_F(WindowLoaderTest, nextPartsTakeAQuarterOfTheMemory) {
-    for (ClusterNo c = 0; c < 4; ++c)
-        EXPECT_TRUE(loader.loadNext({c, 1, 0, 64 * KB}, c)) << c;
-    EXPECT_FALSE(loader.loadNext({4, 1, 0, 64 * KB}, 4));
-    EXPECT_FALSE(loader.loadNext({0, 1, 0, 64 * KB}, 0)) << "that is on its way";
+    for (ClusterNo c{0}; c < 4_c; ++c)
+        EXPECT_TRUE(loader.loadNext({c, 1_seq, 0, 64 * KB}, c)) << c.value();
+    EXPECT_FALSE(loader.loadNext({4_c, 1_seq, 0, 64 * KB}, 4_c));
+    EXPECT_FALSE(loader.loadNext({0_c, 1_seq, 0, 64 * KB}, 0_c)) << "that is on its way";
     ASSERT_TRUE(settle(0));
-    ASSERT_NE(cache.windows.find({0, 1, 0, 64 * KB}), nullptr);
-    EXPECT_TRUE(loader.loadNext({4, 1, 0, 64 * KB}, 4)) << "the first one has found its reader";
+    ASSERT_NE(cache.windows.find({0_c, 1_seq, 0, 64 * KB}), nullptr);
+    EXPECT_TRUE(loader.loadNext({4_c, 1_seq, 0, 64 * KB}, 4_c)) << "the first one has found its reader";
 }

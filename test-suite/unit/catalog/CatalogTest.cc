@@ -17,14 +17,14 @@ verify(const Catalog &catalog)
 {
     uint64_t liveBytes = 0;
     uint64_t linked = 0;
-    for (uint64_t s = 0; s < catalog.index().slotsTouched(); ++s) {
-        const auto &r = catalog.index()[static_cast<SlotNo>(s)];
+    for (SlotNo s{0}; s.value() < catalog.index().slotsTouched(); ++s) {
+        const auto &r = catalog.index()[s];
         if (r.dead())
             continue;
         ++linked;
-        liveBytes += catalog.objectSize(static_cast<SlotNo>(s));
+        liveBytes += catalog.objectSize(s);
         if (r.parted()) {
-            for (auto c = r.size; c != noCluster; c = catalog.clusters()[c].nextPart) {
+            for (auto c = r.firstPart(); c != noCluster; c = catalog.clusters()[c].nextPart) {
                 ASSERT_EQ(catalog.clusters()[c].state, ClusterState::part);
                 ASSERT_EQ(catalog.clusters()[c].first, s);
             }
@@ -32,10 +32,10 @@ verify(const Catalog &catalog)
     }
     ASSERT_EQ(catalog.index().linked(), linked);
     ASSERT_EQ(catalog.liveBytes(), liveBytes);
-    for (ClusterNo n = 0; n < catalog.clusters().count(); ++n) {
+    for (ClusterNo n{0}; catalog.clusters().has(n); ++n) {
         const auto &c = catalog.clusters()[n];
-        ASSERT_EQ(catalog.free().contains(n), c.state == ClusterState::free) << n;
-        ASSERT_EQ(catalog.clusters().linked(n), c.state == ClusterState::packed) << n;
+        ASSERT_EQ(catalog.free().contains(n), c.state == ClusterState::free) << n.value();
+        ASSERT_EQ(catalog.clusters().linked(n), c.state == ClusterState::packed) << n.value();
         uint32_t live = 0;
         uint32_t bytes = 0;
         if (c.state == ClusterState::packed) {
@@ -48,8 +48,8 @@ verify(const Catalog &catalog)
             }
             ASSERT_GT(live, 0U) << "an empty cluster should be free";
         }
-        ASSERT_EQ(c.live, live) << n;
-        ASSERT_EQ(c.liveBytes, bytes) << n;
+        ASSERT_EQ(c.live, live) << n.value();
+        ASSERT_EQ(c.liveBytes, bytes) << n.value();
     }
 }
 
@@ -62,16 +62,16 @@ TEST(Catalog, movesAnObjectFromStagingToItsCluster) {
     std::vector<ClusterNo> released;
     p.catalog.onRelease([&](const ClusterNo c) { released.push_back(c); });
     const auto slot = p.placed(1, 5, 4096, 777);
-    EXPECT_EQ(p.catalog.index()[slot].cluster, 5U);
+    EXPECT_EQ(p.catalog.index()[slot].cluster, 5_c);
     EXPECT_EQ(p.catalog.index()[slot].offset(), 4096U);
     EXPECT_EQ(p.catalog.payloadBytes(slot), 777U);
     EXPECT_EQ(p.catalog.info(slot).size, 777U);
     EXPECT_EQ(p.catalog.staging().objects(), 0U);
-    EXPECT_EQ(p.catalog.clusters()[5].live, 1U);
-    EXPECT_EQ(p.catalog.clusters()[5].liveBytes, Catalog::ExtentBytes(777));
+    EXPECT_EQ(p.catalog.clusters()[5_c].live, 1U);
+    EXPECT_EQ(p.catalog.clusters()[5_c].liveBytes, Catalog::ExtentBytes(777));
     p.catalog.erase(slot);
-    EXPECT_EQ(released, std::vector<ClusterNo>{5});
-    EXPECT_TRUE(p.catalog.free().contains(5));
+    EXPECT_EQ(released, std::vector<ClusterNo>{5_c});
+    EXPECT_TRUE(p.catalog.free().contains(5_c));
     EXPECT_EQ(p.catalog.index().used(), 0U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
@@ -89,24 +89,24 @@ TEST(Catalog, freesNothingThatSomebodyReads) {
     Parts p(d);
     p.allFree();
     const auto slot = p.placed(1, 5, 4096, 777);
-    p.catalog.pin(5);
-    p.catalog.pin(5);
+    p.catalog.pin(5_c);
+    p.catalog.pin(5_c);
     p.catalog.erase(slot);
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::draining);
-    EXPECT_FALSE(p.catalog.free().contains(5));
-    p.catalog.unpin(5);
-    EXPECT_FALSE(p.catalog.free().contains(5));
-    p.catalog.unpin(5);
-    EXPECT_TRUE(p.catalog.free().contains(5));
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::draining);
+    EXPECT_FALSE(p.catalog.free().contains(5_c));
+    p.catalog.unpin(5_c);
+    EXPECT_FALSE(p.catalog.free().contains(5_c));
+    p.catalog.unpin(5_c);
+    EXPECT_TRUE(p.catalog.free().contains(5_c));
 
     // a chain waits as a whole for readers of its first part
     const auto large = p.placed(2, 6, 4096, 100, p.chain({10, 12, 11}, 61440, 200000, 100));
     EXPECT_EQ(p.catalog.liveBytes(), 200000U);
-    p.catalog.pin(10);
+    p.catalog.pin(10_c);
     p.catalog.erase(large);
-    EXPECT_TRUE(p.catalog.free().contains(6));
+    EXPECT_TRUE(p.catalog.free().contains(6_c));
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::draining), 3U);
-    p.catalog.unpin(10);
+    p.catalog.unpin(10_c);
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::draining), 0U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
@@ -142,12 +142,12 @@ TEST(Catalog, putsClustersAsideForGood) {
     Parts p(d);
     p.allFree();
     p.placed(1, 5, 4096, 100);
-    p.catalog.retire(5);
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed) << "until nothing is left of it";
-    p.catalog.freeCluster(5);
+    p.catalog.retire(5_c);
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::packed) << "until nothing is left of it";
+    p.catalog.freeCluster(5_c);
     p.beginWrite(6);
-    p.catalog.failWrite(6);
-    for (const ClusterNo c: {5U, 6U}) {
+    p.catalog.failWrite(6_c);
+    for (const ClusterNo c: {5_c, 6_c}) {
         EXPECT_EQ(p.catalog.clusters()[c].state, ClusterState::bad);
         EXPECT_FALSE(p.catalog.free().contains(c));
     }
@@ -161,30 +161,30 @@ TEST(Catalog, knowsHowClustersGoFromStateToState) {
     p.allFree();
     const auto &clusters = p.catalog.clusters();
     p.announce(5);
-    EXPECT_EQ(clusters[5].state, ClusterState::announced);
-    EXPECT_FALSE(p.catalog.free().contains(5));
-    p.catalog.withdraw(5);
-    EXPECT_EQ(clusters[5].state, ClusterState::free);
-    EXPECT_TRUE(p.catalog.free().contains(5));
+    EXPECT_EQ(clusters[5_c].state, ClusterState::announced);
+    EXPECT_FALSE(p.catalog.free().contains(5_c));
+    p.catalog.withdraw(5_c);
+    EXPECT_EQ(clusters[5_c].state, ClusterState::free);
+    EXPECT_TRUE(p.catalog.free().contains(5_c));
 
     p.beginWrite(5);
-    EXPECT_EQ(clusters[5].state, ClusterState::writing);
-    EXPECT_EQ(clusters[5].sequence, p.context.sequence);
-    p.catalog.abandonWrite(5);
-    EXPECT_EQ(clusters[5].state, ClusterState::announced);
-    p.catalog.beginWrite(5, 77);
-    p.catalog.finishWrite(5, 4096, 1, 2); // all its objects were deleted meanwhile
-    EXPECT_EQ(clusters[5].state, ClusterState::free);
+    EXPECT_EQ(clusters[5_c].state, ClusterState::writing);
+    EXPECT_EQ(clusters[5_c].sequence, p.context.sequence);
+    p.catalog.abandonWrite(5_c);
+    EXPECT_EQ(clusters[5_c].state, ClusterState::announced);
+    p.catalog.beginWrite(5_c, 77_seq);
+    p.catalog.finishWrite(5_c, 4096, 1, 2_seq); // all its objects were deleted meanwhile
+    EXPECT_EQ(clusters[5_c].state, ClusterState::free);
 
-    p.catalog.giveToLog(0);
-    EXPECT_EQ(clusters[0].state, ClusterState::log);
-    EXPECT_FALSE(p.catalog.free().contains(0));
-    for (const auto c: {0U, 5U})
+    p.catalog.giveToLog(0_c);
+    EXPECT_EQ(clusters[0_c].state, ClusterState::log);
+    EXPECT_FALSE(p.catalog.free().contains(0_c));
+    for (const auto c: {0_c, 5_c})
         EXPECT_DEATH(p.catalog.failWrite(c), "writing") << "nobody writes it";
-    EXPECT_DEATH(p.catalog.announce(0, 1), "MayFollow") << "the index log keeps what it has";
+    EXPECT_DEATH(p.catalog.announce(0_c, 1_seq), "MayFollow") << "the index log keeps what it has";
     p.announce(5);
     EXPECT_DEATH(p.announce(5), "MayFollow");
-    EXPECT_DEATH(p.catalog.freeCluster(5), "MayFollow");
+    EXPECT_DEATH(p.catalog.freeCluster(5_c), "MayFollow");
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
 
@@ -197,7 +197,7 @@ changed(Catalog &catalog)
     catalog.beginCheckpoint();
     std::vector<ClusterNo> found;
     unsigned looks = 1000000;
-    for (ClusterNo from = 0, n; (n = catalog.changes().next(from, looks)) != noCluster;)
+    for (ClusterNo from{0}, n; (n = catalog.changes().next(from, looks)) != noCluster;)
         found.push_back(n);
     return found;
 }
@@ -209,32 +209,32 @@ TEST(Catalog, tellsTheNextCheckpointWhatHappens) {
     using Clusters = std::vector<ClusterNo>;
     PartsDevice d;
     Parts p(d);
-    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
-        p.catalog.addEmpty(c, c == 9);
-    EXPECT_EQ(changed(p.catalog), Clusters{9}) << "what a start finds free is known to be, unless the log says something else";
+    for (ClusterNo c{0}; p.catalog.clusters().has(c); ++c)
+        p.catalog.addEmpty(c, c == 9_c);
+    EXPECT_EQ(changed(p.catalog), Clusters{9_c}) << "what a start finds free is known to be, unless the log says something else";
     EXPECT_FALSE(p.catalog.changes().any());
     p.catalog.checkpointDone();
 
     const auto slot = p.placed(1, 5, 4096, 777);
     EXPECT_TRUE(p.catalog.changes().any());
-    EXPECT_EQ(changed(p.catalog), Clusters{5});
+    EXPECT_EQ(changed(p.catalog), Clusters{5_c});
     p.catalog.checkpointDone();
 
     p.announce(10);
     p.announce(12);
-    p.catalog.addPart(10, noCluster, 50, 60000, 0);
+    p.catalog.addPart(10_c, noCluster, 50_seq, 60000, 0);
     (void)changed(p.catalog);
     p.catalog.checkpointDone();
-    p.catalog.addPart(12, 10, 51, 60000, 0);
-    EXPECT_EQ(changed(p.catalog), (Clusters{10, 12})) << "the part before leads to it";
+    p.catalog.addPart(12_c, 10_c, 51_seq, 60000, 0);
+    EXPECT_EQ(changed(p.catalog), (Clusters{10_c, 12_c})) << "the part before leads to it";
     p.catalog.checkpointDone();
-    p.catalog.putHead(10, 100000, 100);
-    EXPECT_EQ(changed(p.catalog), Clusters{10});
+    p.catalog.putHead(10_c, 100000, 100);
+    EXPECT_EQ(changed(p.catalog), Clusters{10_c});
     p.catalog.checkpointDone();
 
-    p.catalog.touch(slot, p.catalog.heat(slot), 99, true);
+    p.catalog.touch(slot, p.catalog.heat(slot), 99_seq, true);
     EXPECT_FALSE(p.catalog.changes().anyUses()) << "nothing is new";
-    p.catalog.touch(slot, 33, 99, true);
+    p.catalog.touch(slot, 33, 99_seq, true);
     EXPECT_TRUE(p.catalog.changes().anyUses());
     EXPECT_FALSE(p.catalog.changes().any()) << "that alone is worth no checkpoint";
     p.catalog.updateInfo(slot, p.catalog.info(slot));
@@ -248,12 +248,12 @@ TEST(Catalog, tellsTheNextCheckpointWhatHappens) {
     p.catalog.erase(slot);
     EXPECT_EQ(changed(p.catalog), Clusters{});
     ASSERT_EQ(p.catalog.changes().collectedGone().size(), 1U);
-    EXPECT_EQ(p.catalog.changes().collectedGone()[0].cluster, 5U);
+    EXPECT_EQ(p.catalog.changes().collectedGone()[0].cluster, 5_c);
     EXPECT_EQ(p.catalog.changes().collectedGone()[0].offset, 4096U);
     p.catalog.checkpointDone();
     unsigned records = 10;
-    EXPECT_TRUE(p.catalog.forgetSome(5, records));
-    EXPECT_EQ(changed(p.catalog), Clusters{5});
+    EXPECT_TRUE(p.catalog.forgetSome(5_c, records));
+    EXPECT_EQ(changed(p.catalog), Clusters{5_c});
     EXPECT_EQ(p.catalog.changes().collectedGone().size(), 0U) << "the cluster says it";
     p.catalog.checkpointDone();
 }
@@ -267,31 +267,31 @@ TEST(Catalog, relocatesAnObject) {
     p.catalog.onSettled([&](const ClusterNo c) { settled.push_back(c); });
     const auto slot = p.placed(1, 5, 4096, 100, p.chain({10, 11}, 61440, 100 + 2 * 61440, 100));
     const auto live = p.catalog.liveBytes();
-    p.catalog.beginRelocating(5);
+    p.catalog.beginRelocating(5_c);
     const auto s = p.catalog.staging().open(keyOf(1), p.catalog.info(slot));
     ASSERT_TRUE(p.catalog.staging().append(s, bytesOf(1, 100).data(), 100));
     p.catalog.relocate(slot, s);
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed) << "though nothing is left in it";
-    EXPECT_EQ(p.catalog.clusters()[5].relocated, 2U);
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::packed) << "though nothing is left in it";
+    EXPECT_EQ(p.catalog.clusters()[5_c].relocated, 2U);
     EXPECT_EQ(p.catalog.liveBytes(), live);
     const auto moved = p.catalog.index().find(keyOf(1));
     EXPECT_EQ(p.catalog.staging()[s].record, moved);
     EXPECT_EQ(p.catalog.objectSize(moved), 100U + 2 * 61440);
-    EXPECT_EQ(p.catalog.clusters()[10].first, moved);
+    EXPECT_EQ(p.catalog.clusters()[10_c].first, moved);
     EXPECT_DEATH(p.catalog.staging().drop(s), "record") << "the catalog knows it";
-    p.catalog.freeIfEmpty(5);
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed);
+    p.catalog.freeIfEmpty(5_c);
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::packed);
     EXPECT_EQ(settled, std::vector<ClusterNo>{});
 
     p.catalog.staging().complete(s, 1);
     p.catalog.staging().startPacking(s);
     p.beginWrite(6);
-    p.catalog.place(moved, 6, 4096, 100);
-    p.catalog.finishWrite(6, 8192, 0, 0);
-    EXPECT_EQ(settled, std::vector<ClusterNo>{5});
-    p.catalog.endRelocating(5);
-    p.catalog.freeIfEmpty(5);
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::free);
+    p.catalog.place(moved, 6_c, 4096, 100);
+    p.catalog.finishWrite(6_c, 8192, 0, 0_seq);
+    EXPECT_EQ(settled, std::vector<ClusterNo>{5_c});
+    p.catalog.endRelocating(5_c);
+    p.catalog.freeIfEmpty(5_c);
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::free);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }
 
@@ -301,10 +301,10 @@ TEST(Catalog, holdsEmptyClustersDuringAStart) {
     p.allFree();
     p.catalog.beginAdding(0);
     p.catalog.erase(p.placed(1, 5, 4096, 100));
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed);
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::packed);
     EXPECT_EQ(p.catalog.index().used(), 1U) << "the slot stays with its cluster";
     p.placed(2, 5, 8192, 100);
-    p.catalog.freeCluster(5);
+    p.catalog.freeCluster(5_c);
     EXPECT_EQ(p.catalog.index().used(), 0U);
 }
 
@@ -329,7 +329,7 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
     std::vector<uint64_t> objects;
     std::vector<ClusterNo> pinned;
     uint64_t next = 0;
-    const auto anyFree = [&] { return p.catalog.free().following(static_cast<ClusterNo>(random() % p.catalog.clusters().count())); };
+    const auto anyFree = [&] { return p.catalog.free().following(ClusterNo(static_cast<uint32_t>(random() % p.catalog.clusters().count()))); };
     for (int i = 0; i < 3000; ++i) {
         const auto what = random() % 10;
         if (what < 4 && p.catalog.free().size() > 30) {
@@ -338,7 +338,7 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
                 const auto size = static_cast<uint32_t>(random() % 8000);
                 auto first = noCluster;
                 if (random() % 5 == 0) {
-                    std::vector<ClusterNo> parts;
+                    std::vector<Plain<ClusterNo>> parts;
                     for (uint64_t k = 0; k < 1 + random() % 3; ++k) {
                         parts.push_back(anyFree());
                         if (parts.back() == c)
@@ -358,11 +358,11 @@ TEST(Catalog, staysConsistentUnderRandomChanges) {
             objects[n] = objects.back();
             objects.pop_back();
         } else if (what == 7) {
-            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters().count());
+            const auto c = ClusterNo(static_cast<uint32_t>(random() % p.catalog.clusters().count()));
             if (p.catalog.clusters()[c].state == ClusterState::packed)
                 p.catalog.freeCluster(c);
         } else if (what == 8) {
-            const auto c = static_cast<ClusterNo>(random() % p.catalog.clusters().count());
+            const auto c = ClusterNo(static_cast<uint32_t>(random() % p.catalog.clusters().count()));
             if (p.catalog.clusters()[c].state == ClusterState::packed) {
                 p.catalog.pin(c);
                 pinned.push_back(c);
@@ -397,14 +397,14 @@ TEST(Catalog, findsGroupsInLargeClusters) {
     p.allFree();
     constexpr uint32_t size = 100;
     const auto offsetOf = [](const uint64_t n) { return static_cast<uint32_t>(4096 + n * Catalog::ExtentBytes(size)); };
-    const auto fill = [&](const ClusterNo c, const uint64_t objects) {
+    const auto fill = [&](const uint32_t c, const uint64_t objects) {
         for (auto n = objects; n-- > 0;) { // as they are packed: what is behind comes first
             const bool joined = n > 4 && n < 10; // a group of six, all others alone
             p.placed(c * 100000 + n, c, offsetOf(n), size, noCluster, joined);
         }
     };
-    const auto slotOf = [&](const ClusterNo c, const uint64_t n) { return p.catalog.index().find(keyOf(c * 100000 + n)); };
-    const auto expectRun = [&](const ClusterNo c, const uint64_t n, const uint64_t from, const uint64_t end) {
+    const auto slotOf = [&](const uint32_t c, const uint64_t n) { return p.catalog.index().find(keyOf(c * 100000 + n)); };
+    const auto expectRun = [&](const uint32_t c, const uint64_t n, const uint64_t from, const uint64_t end) {
         const auto run = p.catalog.runAround(slotOf(c, n));
         EXPECT_EQ(run.from, offsetOf(from)) << n;
         EXPECT_EQ(run.to, offsetOf(end)) << n;
@@ -424,10 +424,10 @@ TEST(Catalog, findsGroupsInLargeClusters) {
     p.catalog.erase(slotOf(2, 8));
     expectRun(2, 5, 5, 8);
     std::vector<uint32_t> offsets;
-    ASSERT_TRUE(p.catalog.offsetsIn(1, offsets));
+    ASSERT_TRUE(p.catalog.offsetsIn(1_c, offsets));
     EXPECT_EQ(offsets.size(), Catalog::maxWalk);
     EXPECT_EQ(offsets[7], offsetOf(7));
-    EXPECT_FALSE(p.catalog.offsetsIn(2, offsets));
+    EXPECT_FALSE(p.catalog.offsetsIn(2_c, offsets));
 }
 
 TEST(Catalog, forgetsSomeAtATime) {
@@ -437,16 +437,16 @@ TEST(Catalog, forgetsSomeAtATime) {
     for (uint64_t n = 0; n < 10; ++n)
         p.placed(n, 5, static_cast<uint32_t>(4096 + 1000 * n), 777);
     unsigned records = 4;
-    EXPECT_FALSE(p.catalog.forgetSome(5, records));
+    EXPECT_FALSE(p.catalog.forgetSome(5_c, records));
     EXPECT_EQ(records, 0U);
     EXPECT_EQ(p.catalog.objects(), 6U);
     EXPECT_EQ(p.catalog.index().used(), 6U);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
     records = 10;
-    EXPECT_TRUE(p.catalog.forgetSome(5, records));
+    EXPECT_TRUE(p.catalog.forgetSome(5_c, records));
     EXPECT_EQ(records, 4U);
     EXPECT_EQ(p.catalog.objects(), 0U);
-    EXPECT_EQ(p.catalog.clusters()[5].state, ClusterState::packed) << "the caller frees it";
-    p.catalog.freeCluster(5);
+    EXPECT_EQ(p.catalog.clusters()[5_c].state, ClusterState::packed) << "the caller frees it";
+    p.catalog.freeCluster(5_c);
     ASSERT_NO_FATAL_FAILURE(verify(p.catalog));
 }

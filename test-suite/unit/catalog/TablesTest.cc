@@ -23,7 +23,7 @@ TEST(ClusterTable, countsStates) {
     EXPECT_EQ(table.inState(ClusterState::unknown), 100U);
     std::mt19937_64 random(1);
     for (int i = 0; i < 50000; ++i) {
-        const auto n = static_cast<ClusterNo>(random() % 100);
+        const auto n = ClusterNo(static_cast<uint32_t>(random() % 100));
         const auto next = static_cast<ClusterState>(random() % clusterStateCount);
         const bool isLast = next == ClusterState::bad || next == ClusterState::log;
         if (ClusterTable::MayFollow(table[n].state, next) && (!isLast || random() % 100 == 0))
@@ -31,7 +31,7 @@ TEST(ClusterTable, countsStates) {
     }
     for (unsigned s = 0; s < clusterStateCount; ++s) {
         uint32_t n = 0;
-        for (ClusterNo c = 0; c < 100; ++c)
+        for (ClusterNo c{0}; c < 100_c; ++c)
             n += table[c].state == static_cast<ClusterState>(s);
         EXPECT_EQ(table.inState(static_cast<ClusterState>(s)), n);
     }
@@ -51,7 +51,7 @@ TEST(ClusterTable, takesNoMemoryUntilSomethingIsKnown) {
     const ClusterTable table(count, changes);
     EXPECT_LT(resident(), before + (uint64_t(count) * sizeof(ClusterEntry) / 16));
     EXPECT_EQ(table.inState(ClusterState::unknown), count);
-    for (const ClusterNo n: {0U, count / 2, count - 1}) {
+    for (const auto n: {0_c, ClusterNo(count / 2), ClusterNo(count - 1)}) {
         EXPECT_EQ(table[n].state, ClusterState::unknown);
         EXPECT_EQ(table[n].first, noSlot);
         EXPECT_EQ(table[n].nextPart, noCluster);
@@ -66,7 +66,7 @@ std::vector<ClusterNo>
 collected(const Changes &changes)
 {
     std::vector<ClusterNo> found;
-    for (ClusterNo from = 0;;) {
+    for (ClusterNo from{0};;) {
         unsigned looks = 1000000;
         const auto n = changes.next(from, looks);
         if (n == noCluster)
@@ -80,25 +80,25 @@ collected(const Changes &changes)
 TEST(Changes, namesWhatLiesFarApart) {
     constexpr uint32_t count = 1000000;
     Changes changes(count);
-    const std::vector<ClusterNo> first = {0, 63, 64, 32767, 32768, 500000, count - 1};
+    const std::vector<ClusterNo> first = {0_c, 63_c, 64_c, 32767_c, 32768_c, 500000_c, ClusterNo(count - 1)};
     for (const auto n: first)
         changes.cluster(n);
     EXPECT_EQ(collected(changes), std::vector<ClusterNo>());
     changes.begin();
     EXPECT_EQ(collected(changes), first);
     EXPECT_FALSE(changes.any());
-    changes.again(40000); // while a checkpoint is written
-    changes.cluster(500000);
+    changes.again(40000_c); // while a checkpoint is written
+    changes.cluster(500000_c);
     EXPECT_EQ(collected(changes), first);
     changes.failed();
     changes.begin();
-    const std::vector<ClusterNo> all = {0, 63, 64, 32767, 32768, 40000, 500000, count - 1};
+    const std::vector<ClusterNo> all = {0_c, 63_c, 64_c, 32767_c, 32768_c, 40000_c, 500000_c, ClusterNo(count - 1)};
     EXPECT_EQ(collected(changes), all);
-    changes.cluster(7);
+    changes.cluster(7_c);
     changes.done();
     EXPECT_EQ(collected(changes), std::vector<ClusterNo>());
     changes.begin();
-    EXPECT_EQ(collected(changes), std::vector<ClusterNo>{7});
+    EXPECT_EQ(collected(changes), std::vector<ClusterNo>{7_c});
     changes.done();
     changes.begin();
     EXPECT_EQ(collected(changes), std::vector<ClusterNo>());
@@ -110,7 +110,7 @@ TEST(ClusterTable, keepsAListInOrder) {
     std::list<ClusterNo> oracle; // front = head
     std::mt19937_64 random(2);
     for (int i = 0; i < 20000; ++i) {
-        const auto n = static_cast<ClusterNo>(random() % 50);
+        const auto n = ClusterNo(static_cast<uint32_t>(random() % 50));
         const auto at = std::find(oracle.begin(), oracle.end(), n);
         ASSERT_EQ(table.linked(n), at != oracle.end());
         const auto enter = [&](const std::initializer_list<ClusterState> states) {
@@ -144,10 +144,10 @@ TEST(FreeMap, doesWhatASetDoes) {
         FreeMap map(count);
         std::set<ClusterNo> oracle;
         std::mt19937_64 random(count);
-        EXPECT_EQ(map.closest(0), noCluster);
-        EXPECT_EQ(map.following(0), noCluster);
+        EXPECT_EQ(map.closest(0_c), noCluster);
+        EXPECT_EQ(map.following(0_c), noCluster);
         for (int i = 0; i < 8000; ++i) {
-            const auto n = static_cast<ClusterNo>(random() % count);
+            const auto n = ClusterNo(static_cast<uint32_t>(random() % count));
             ASSERT_EQ(map.contains(n), oracle.count(n) > 0);
             // sparse at times, dense at others
             if (oracle.count(n) && random() % 8 > static_cast<unsigned>(i / 1000)) {
@@ -158,19 +158,19 @@ TEST(FreeMap, doesWhatASetDoes) {
                 oracle.insert(n);
             }
             ASSERT_EQ(map.size(), oracle.size());
-            const auto from = static_cast<ClusterNo>(random() % (count + 3));
+            const auto from = ClusterNo(static_cast<uint32_t>(random() % (count + 3)));
             const auto after = oracle.lower_bound(from);
             const auto following = after != oracle.end() ? *after : oracle.empty() ? noCluster : *oracle.begin();
             ASSERT_EQ(map.following(from), following);
-            const auto to = from < count ? from : 0;
+            const auto to = from.value() < count ? from : 0_c;
             auto best = noCluster;
             for (const auto m: oracle) {
                 const auto distance = m > to ? m - to : to - m;
-                const auto bestDistance = best == noCluster ? noCluster : best > to ? best - to : to - best;
+                const auto bestDistance = best == noCluster ? ~0U : best > to ? best - to : to - best;
                 if (distance < bestDistance || (distance == bestDistance && m > best))
                     best = m;
             }
-            ASSERT_EQ(map.closest(from), best) << from;
+            ASSERT_EQ(map.closest(from), best) << from.value();
         }
     }
 }

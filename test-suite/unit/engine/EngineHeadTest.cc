@@ -40,9 +40,9 @@ rename(TestStore &t, const Key &from, const Key &to, const uint32_t oldSize, con
 void
 damageNewest(TestStore &t, const Geometry &g, const Key &key)
 {
-    Sequence newest = 0;
+    Sequence newest{0};
     uint64_t place = 0;
-    for (ClusterNo c = 0; c < g.clusterCount; ++c) {
+    for (ClusterNo c{0}; g.has(c); ++c) {
         const auto *const bytes = t.media.data() + g.clusterOffset(c);
         ClusterHeader header;
         Directory d;
@@ -56,7 +56,7 @@ damageNewest(TestStore &t, const Geometry &g, const Key &key)
             }
         }
     }
-    ASSERT_GT(newest, 0U);
+    ASSERT_GT(newest, 0_seq);
     t.damage(place, 1);
 }
 

@@ -33,7 +33,7 @@ protected:
     /// \returns the place of the first cluster of a kind that was written
     uint64_t firstOf(const ClusterKind kind) const {
         const auto g = t.geometry();
-        for (ClusterNo n = 0; n < g.clusterCount; ++n) {
+        for (ClusterNo n{0}; g.has(n); ++n) {
             ClusterHeader h;
             if (Directory::Peek(t.media.data() + g.clusterOffset(n), ClusterHeader::encodedBytes, h) && h.kind == kind)
                 return g.clusterOffset(n);

@@ -448,7 +448,7 @@ TEST(EngineReader, aClusterMayFailVeryOften) {
     t.settle();
     ASSERT_EQ(t.engine->stats().clustersPacked, 1U);
     const auto g = t.geometry();
-    for (ClusterNo c = 0; c < g.clusterCount; ++c)
+    for (ClusterNo c{0}; g.has(c); ++c)
         t.damage(g.clusterOffset(c), g.clusterBytes);
     std::vector<std::unique_ptr<Reader>> readers;
     uint64_t failures = 0;

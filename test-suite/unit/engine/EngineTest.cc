@@ -40,7 +40,7 @@ TEST(EngineFormat, usesAPartOfTheDevice) {
     ASSERT_EQ(openEngine(device, clock, smallConfig(), [](LogLevel, const std::string &) {}, engine, error), Status::ok) << error;
     EXPECT_EQ(engine->superblock()->geometry.deviceBytes, 16 * MB);
     const auto &g = engine->superblock()->geometry;
-    EXPECT_LE(g.clusterOffset(g.clusterCount), 16 * MB);
+    EXPECT_LE(g.clusterOffset(ClusterNo(g.clusterCount)), 16 * MB);
 }
 
 TEST(EngineFormat, refusesWhatCannotWork) {

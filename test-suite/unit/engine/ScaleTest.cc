@@ -37,7 +37,7 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
         Parts p(d);
         p.context.recovered = true;
         auto &catalog = p.catalog;
-        for (ClusterNo c = 0; c < count / perCluster; ++c) {
+        for (ClusterNo c{0}; c.value() < count / perCluster; ++c) {
             ClusterHeader header;
             header.sequence = ++p.context.sequence;
             header.end = 1024 * 1024;
@@ -68,7 +68,7 @@ TEST(Scale, holdsMoreObjectsThanSquidHasNumbers) {
     uint64_t wrong = 0;
     for (uint64_t n = 0; n < count; ++n) {
         const auto slot = q.catalog.index().find(manyOf(n));
-        if (slot == noSlot || q.catalog.index()[slot].cluster != n / perCluster || q.catalog.index()[slot].size != n % 900)
+        if (slot == noSlot || q.catalog.index()[slot].cluster.value() != n / perCluster || q.catalog.index()[slot].size != n % 900)
             ++wrong; // two keys of 17.5 M may share bucket and tag
     }
     EXPECT_LE(wrong, 2U);

@@ -13,7 +13,7 @@ using namespace ClusterFs::Testing;
 namespace {
 
 constexpr uint32_t clusterBytes = 65536;
-constexpr ClusterNo number = 0x21;
+constexpr ClusterNo number{0x21};
 
 /// three objects, the second of which goes on in two parts
 Directory
@@ -22,7 +22,7 @@ sample()
     Directory d;
     d.header.number = number;
     d.header.uuid = uuidOf(0x10);
-    d.header.sequence = 0x99;
+    d.header.sequence = 0x99_seq;
     d.header.written = 0x0102030405060708;
     d.header.end = 40000;
     for (uint32_t i = 0; i < 3; ++i) {
@@ -39,8 +39,8 @@ sample()
         e.parts = i == 1 ? 2 : 0;
         d.entries.push_back(e);
     }
-    d.parts.push_back({0x31, 61440, 0x41});
-    d.parts.push_back({0x32, 1000, 0x42});
+    d.parts.push_back({0x31_c, 61440, 0x41_seq});
+    d.parts.push_back({0x32_c, 1000, 0x42_seq});
     return d;
 }
 
@@ -67,7 +67,7 @@ TEST(ClusterFormat, comesBack) {
     Directory e;
     ASSERT_EQ(e.decode(bytes.data(), bytes.size(), number, uuidOf(0x10), clusterBytes), Status::ok);
     EXPECT_EQ(e.header.kind, ClusterKind::packed);
-    EXPECT_EQ(e.header.sequence, 0x99U);
+    EXPECT_EQ(e.header.sequence, 0x99_seq);
     EXPECT_EQ(e.header.written, 0x0102030405060708);
     EXPECT_EQ(e.header.end, 40000U);
     ASSERT_EQ(e.entries.size(), 3U);
@@ -86,9 +86,9 @@ TEST(ClusterFormat, comesBack) {
         EXPECT_EQ(a.parts, b.parts);
     }
     ASSERT_EQ(e.parts.size(), 2U);
-    EXPECT_EQ(e.parts[1].cluster, 0x32U);
+    EXPECT_EQ(e.parts[1].cluster, 0x32_c);
     EXPECT_EQ(e.parts[1].bytes, 1000U);
-    EXPECT_EQ(e.parts[1].sequence, 0x42U);
+    EXPECT_EQ(e.parts[1].sequence, 0x42_seq);
     EXPECT_EQ(e.header.directoryBytes(), 96U + 3 * 64 + 2 * 16);
 
     ClusterHeader peeked;
@@ -143,7 +143,7 @@ TEST(ClusterFormat, refusesImplausibleDirectories) {
         {"end behind the cluster", [](Directory &d) { d.header.end = clusterBytes + 8; }},
         {"end within the directory", [](Directory &d) { d.header.end = 300; }},
         {"too few references", [](Directory &d) { d.parts.pop_back(); }},
-        {"too many references", [](Directory &d) { d.parts.push_back({1, 2, 3}); }},
+        {"too many references", [](Directory &d) { d.parts.push_back({1_c, 2, 3_seq}); }},
         {"counts that wrap around", [](Directory &d) { d.entries[0].parts = 0xffffffffU; d.entries[1].parts = 3; }},
     };
     for (const auto &c: cases) {
@@ -182,45 +182,45 @@ TEST(ClusterFormat, survivesHostileContents) {
 TEST(ClusterFormat, checksExtentsAlone) {
     ExtentHeader h;
     h.size = 500;
-    h.sequence = 7;
+    h.sequence = 7_seq;
     h.key = keyOf(1);
     std::string extent(ExtentHeader::encodedBytes, '\0');
     extent += bytesOf(1, 500);
-    sealExtent(&extent[0], h, uuidOf(1), 5, 4096);
+    sealExtent(&extent[0], h, uuidOf(1), 5_c, 4096);
     const auto check = [&](const std::string &bytes, const ExtentHeader &wanted, const uint8_t uuid, const ClusterNo n, const uint32_t at) {
         return checkExtent(bytes.data(), bytes.size(), wanted, uuidOf(uuid), n, at);
     };
-    EXPECT_EQ(check(extent, h, 1, 5, 4096), Status::ok);
-    EXPECT_EQ(check(extent, h, 2, 5, 4096), Status::corrupt) << "another device";
-    EXPECT_EQ(check(extent, h, 1, 6, 4096), Status::corrupt) << "another cluster";
-    EXPECT_EQ(check(extent, h, 1, 5, 4104), Status::corrupt) << "another place";
-    EXPECT_EQ(check(extent.substr(0, 531), h, 1, 5, 4096), Status::corrupt) << "cut off";
-    EXPECT_EQ(check(extent.substr(0, 10), h, 1, 5, 4096), Status::corrupt);
+    EXPECT_EQ(check(extent, h, 1, 5_c, 4096), Status::ok);
+    EXPECT_EQ(check(extent, h, 2, 5_c, 4096), Status::corrupt) << "another device";
+    EXPECT_EQ(check(extent, h, 1, 6_c, 4096), Status::corrupt) << "another cluster";
+    EXPECT_EQ(check(extent, h, 1, 5_c, 4104), Status::corrupt) << "another place";
+    EXPECT_EQ(check(extent.substr(0, 531), h, 1, 5_c, 4096), Status::corrupt) << "cut off";
+    EXPECT_EQ(check(extent.substr(0, 10), h, 1, 5_c, 4096), Status::corrupt);
     auto other = h;
     other.key = keyOf(2);
-    EXPECT_EQ(check(extent, other, 1, 5, 4096), Status::corrupt) << "another object";
+    EXPECT_EQ(check(extent, other, 1, 5_c, 4096), Status::corrupt) << "another object";
     other = h;
-    other.sequence = 8;
-    EXPECT_EQ(check(extent, other, 1, 5, 4096), Status::corrupt) << "an older write";
+    other.sequence = 8_seq;
+    EXPECT_EQ(check(extent, other, 1, 5_c, 4096), Status::corrupt) << "an older write";
     for (const uint32_t size: {0U, 499U, 0xffffffffU}) {
         other = h;
         other.size = size;
-        EXPECT_EQ(check(extent, other, 1, 5, 4096), Status::corrupt) << size;
+        EXPECT_EQ(check(extent, other, 1, 5_c, 4096), Status::corrupt) << size;
     }
     forEachFlip(extent, 1, [&](const std::string &flipped, const size_t bit) {
-        EXPECT_EQ(check(flipped, h, 1, 5, 4096), Status::corrupt) << "bit " << bit;
+        EXPECT_EQ(check(flipped, h, 1, 5_c, 4096), Status::corrupt) << "bit " << bit;
     });
 }
 
 TEST(ClusterFormat, checksPartsByContentAndPlace) {
     const auto bytes = bytesOf(1, 1000);
-    const auto crc = partCrc(bytes.data(), bytes.size(), uuidOf(1), 2, 3);
-    EXPECT_EQ(partCrc(bytes.data(), bytes.size(), uuidOf(1), 2, 3), crc);
-    EXPECT_NE(partCrc(bytes.data(), bytes.size(), uuidOf(2), 2, 3), crc);
-    EXPECT_NE(partCrc(bytes.data(), bytes.size(), uuidOf(1), 3, 3), crc);
-    EXPECT_NE(partCrc(bytes.data(), bytes.size(), uuidOf(1), 2, 4), crc);
-    EXPECT_NE(partCrc(bytes.data(), bytes.size() - 1, uuidOf(1), 2, 3), crc);
+    const auto crc = partCrc(bytes.data(), bytes.size(), uuidOf(1), 2_c, 3_seq);
+    EXPECT_EQ(partCrc(bytes.data(), bytes.size(), uuidOf(1), 2_c, 3_seq), crc);
+    EXPECT_NE(partCrc(bytes.data(), bytes.size(), uuidOf(2), 2_c, 3_seq), crc);
+    EXPECT_NE(partCrc(bytes.data(), bytes.size(), uuidOf(1), 3_c, 3_seq), crc);
+    EXPECT_NE(partCrc(bytes.data(), bytes.size(), uuidOf(1), 2_c, 4_seq), crc);
+    EXPECT_NE(partCrc(bytes.data(), bytes.size() - 1, uuidOf(1), 2_c, 3_seq), crc);
     forEachFlip(bytes, 13, [&](const std::string &flipped, size_t) {
-        EXPECT_NE(partCrc(flipped.data(), flipped.size(), uuidOf(1), 2, 3), crc);
+        EXPECT_NE(partCrc(flipped.data(), flipped.size(), uuidOf(1), 2_c, 3_seq), crc);
     });
 }

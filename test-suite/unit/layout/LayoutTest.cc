@@ -44,9 +44,9 @@ TEST(Geometry, dividesAnyDevice) {
                 EXPECT_EQ(g.clusterStart % cluster, 0U);
                 for (const auto start: {g.groupsStart[0], g.groupsStart[1], g.journalStart[0], g.journalStart[1], g.clusterStart})
                     EXPECT_EQ(start % 4096, 0U);
-                EXPECT_EQ(g.clusterOffset(0), g.clusterStart);
-                EXPECT_LE(g.clusterOffset(g.clusterCount), device);
-                EXPECT_GT(g.clusterOffset(g.clusterCount) + cluster, device) << "no cluster is given away";
+                EXPECT_EQ(g.clusterOffset(0_c), g.clusterStart);
+                EXPECT_LE(g.clusterOffset(ClusterNo(g.clusterCount)), device);
+                EXPECT_GT(g.clusterOffset(ClusterNo(g.clusterCount)) + cluster, device) << "no cluster is given away";
                 EXPECT_GE(g.objectsExpected, std::min<uint64_t>(device / object, uint64_t(1) << 30));
                 EXPECT_GE(g.maxObjects, g.objectsExpected);
                 EXPECT_LE(g.maxObjects, uint64_t(1) << 30);
@@ -55,7 +55,7 @@ TEST(Geometry, dividesAnyDevice) {
                 EXPECT_GE(g.logBlocks * uint64_t(indexBlockBytes), MB);
                 EXPECT_EQ(g.logOffset(0), g.logStart);
                 EXPECT_EQ(g.logOffset(g.logBlocks), g.clusterStart) << "it goes on in the first clusters";
-                EXPECT_EQ(g.logOffset(g.logBlocksWith(1)), g.clusterOffset(1));
+                EXPECT_EQ(g.logOffset(g.logBlocksWith(1)), g.clusterOffset(1_c));
                 Geometry again;
                 ASSERT_TRUE(again.plan(device, cluster, object, error));
                 EXPECT_EQ(again.clusterStart, g.clusterStart);
@@ -112,7 +112,7 @@ sampleSuperblock()
     EXPECT_TRUE(s.geometry.plan(64 * MB, 65536, 1024, error)) << error;
     s.update = 0x1122334455667788ULL;
     s.clean = true;
-    s.lastSequence = 77;
+    s.lastSequence = 77_seq;
     s.checkpoint = 5;
     s.startLog();
     s.log.tail = {2, 100};
@@ -121,7 +121,7 @@ sampleSuperblock()
     s.checkpointStart = {3, 1};
     s.removalBlocks = 2;
     s.turn = 8;
-    s.turnCursor = 9;
+    s.turnCursor = 9_c;
     s.groups = 10;
     s.serial = 11;
     s.secret = {12, 13, 14, 15};
@@ -142,7 +142,7 @@ TEST(Superblock, comesBack) {
     EXPECT_EQ(t.uuid, s.uuid);
     EXPECT_EQ(t.update, s.update);
     EXPECT_TRUE(t.clean);
-    EXPECT_EQ(t.lastSequence, 77U);
+    EXPECT_EQ(t.lastSequence, 77_seq);
     EXPECT_EQ(t.checkpoint, 5U);
     EXPECT_EQ(t.log.tail, s.log.tail);
     EXPECT_EQ(t.log.head, s.log.head);
@@ -152,7 +152,7 @@ TEST(Superblock, comesBack) {
     EXPECT_EQ(t.checkpointStart, s.checkpointStart);
     EXPECT_EQ(t.removalBlocks, 2U);
     EXPECT_EQ(t.turn, 8U);
-    EXPECT_EQ(t.turnCursor, 9U);
+    EXPECT_EQ(t.turnCursor, 9_c);
     EXPECT_EQ(t.groups, 10U);
     EXPECT_EQ(t.serial, 11U);
     EXPECT_EQ(t.secret, s.secret);
@@ -176,16 +176,16 @@ TEST(Superblock, namesTheClustersThatTheLogGoesPast) {
     };
     s.logClusters = 800;
     EXPECT_TRUE(comesBack({}));
-    EXPECT_TRUE(comesBack({0}));
+    EXPECT_TRUE(comesBack({0_c}));
     std::vector<ClusterNo> many;
-    for (ClusterNo n = 0; n < maxLogSkips; ++n)
-        many.push_back(n + n / 4);
+    for (ClusterNo n{0}; n.value() < maxLogSkips; ++n)
+        many.push_back(n + n.value() / 4);
     EXPECT_TRUE(comesBack(many)) << error;
-    EXPECT_FALSE(comesBack({0, 0}));
-    EXPECT_FALSE(comesBack({2, 1}));
-    EXPECT_FALSE(comesBack({800})) << "behind the log";
+    EXPECT_FALSE(comesBack({0_c, 0_c}));
+    EXPECT_FALSE(comesBack({2_c, 1_c}));
+    EXPECT_FALSE(comesBack({800_c})) << "behind the log";
     EXPECT_NE(error.find("impossible index log"), std::string::npos) << error;
-    comesBack({1});
+    comesBack({1_c});
     const auto number = superblockBytes - 4;
     buffer[173] = '\1', buffer[174] = '\2'; // 513
     const auto crc = crc32c(buffer.data(), number);
@@ -199,14 +199,14 @@ TEST(Geometry, theLogGoesPastBadClusters) {
     Geometry g;
     std::string error;
     ASSERT_TRUE(g.plan(64 * MB, 65536, 13 * 1024, error));
-    g.logSkips = {0, 3, 4, 7};
+    g.logSkips = {0_c, 3_c, 4_c, 7_c};
     constexpr uint32_t each = 65536 / indexBlockBytes;
     EXPECT_EQ(g.logSkipsIn(0), 0U);
     EXPECT_EQ(g.logSkipsIn(4), 2U);
     EXPECT_EQ(g.logSkipsIn(9), 4U);
     EXPECT_EQ(g.logBlocksWith(1), g.logBlocks);
     EXPECT_EQ(g.logBlocksWith(9), g.logBlocks + 5 * each);
-    const ClusterNo has[] = {1, 2, 5, 6, 8, 9};
+    const ClusterNo has[] = {1_c, 2_c, 5_c, 6_c, 8_c, 9_c};
     for (uint32_t i = 0; i < 6; ++i) {
         EXPECT_EQ(g.logOffset(g.logBlocks + i * each), g.clusterOffset(has[i]));
         EXPECT_EQ(g.logOffset(g.logBlocks + i * each + each - 1), g.clusterOffset(has[i] + 1) - indexBlockBytes);
@@ -214,7 +214,7 @@ TEST(Geometry, theLogGoesPastBadClusters) {
     }
     for (const auto skip: g.logSkips)
         EXPECT_FALSE(g.inLog(skip, 10));
-    EXPECT_FALSE(g.inLog(10, 10));
+    EXPECT_FALSE(g.inLog(10_c, 10));
     uint32_t block = 0; // each run ends where the next block lies elsewhere
     for (const uint32_t end: {g.logBlocks, g.logBlocks + 2 * each, g.logBlocks + 4 * each, ~0U}) {
         EXPECT_EQ(g.logRunEnd(block), end);
@@ -289,16 +289,16 @@ sampleBlock()
     JournalRecord r;
     r.kind = JournalRecord::Kind::removal;
     r.key = keyFrom(0x0807060504030201ULL, 0x100f0e0d0c0b0a09ULL);
-    r.sequence = 0x55;
+    r.sequence = 0x55_seq;
     b.records.push_back(r);
     r = JournalRecord();
     r.kind = JournalRecord::Kind::announce;
-    r.cluster = 0x66;
-    r.sequence = 0x77;
+    r.cluster = 0x66_c;
+    r.sequence = 0x77_seq;
     b.records.push_back(r);
     r = JournalRecord();
     r.kind = JournalRecord::Kind::release;
-    r.cluster = 0x88;
+    r.cluster = 0x88_c;
     b.records.push_back(r);
     return b;
 }
@@ -319,11 +319,11 @@ TEST(JournalBlock, comesBackInItsFormat) {
     EXPECT_EQ(d.index, 3U);
     ASSERT_EQ(d.records.size(), 3U);
     EXPECT_EQ(d.records[0].key, b.records[0].key);
-    EXPECT_EQ(d.records[0].sequence, 0x55U);
-    EXPECT_EQ(d.records[1].cluster, 0x66U);
-    EXPECT_EQ(d.records[1].sequence, 0x77U);
+    EXPECT_EQ(d.records[0].sequence, 0x55_seq);
+    EXPECT_EQ(d.records[1].cluster, 0x66_c);
+    EXPECT_EQ(d.records[1].sequence, 0x77_seq);
     EXPECT_EQ(d.records[2].kind, JournalRecord::Kind::release);
-    EXPECT_EQ(d.records[2].cluster, 0x88U);
+    EXPECT_EQ(d.records[2].cluster, 0x88_c);
     EXPECT_EQ(d.decode(buffer.data(), uuidOf(2)), Status::notFound) << "another device's";
     EXPECT_EQ(d.decode(std::string(journalBlockBytes, 0).data(), uuidOf(1)), Status::notFound);
 }
@@ -343,7 +343,7 @@ TEST(JournalBlock, holdsWhatItsCapacitySays) {
     size_t bytes = 0;
     while (bytes + r.encodedBytes() <= JournalBlock::Capacity()) {
         bytes += r.encodedBytes();
-        r.sequence = bytes;
+        r.sequence = Sequence(bytes);
         b.records.push_back(r);
     }
     std::string buffer(journalBlockBytes, 0);
@@ -386,15 +386,15 @@ sampleIndexBlock(const bool keys)
     b.number = 0x55;
     b.removalBlocks = 0x66;
     b.turn = 0x77;
-    b.turnCursor = 0x88;
-    b.removals = {{IndexRemoval::Kind::cluster, 1, 0, 0}, {IndexRemoval::Kind::announced, 2, 3, 0}, {IndexRemoval::Kind::object, 4, 0, 5}};
+    b.turnCursor = 0x88_c;
+    b.removals = {{IndexRemoval::Kind::cluster, 1_c, 0_seq, 0}, {IndexRemoval::Kind::announced, 2_c, 3_seq, 0}, {IndexRemoval::Kind::object, 4_c, 0_seq, 5}};
     IndexSection s;
-    s.cluster = 6;
+    s.cluster = 6_c;
     s.state = 4;
     s.whole = true;
-    s.sequence = 7;
+    s.sequence = 7_seq;
     s.end = 8;
-    s.nextPart = 9;
+    s.nextPart = 9_c;
     s.total = 10;
     s.headBytes = 11;
     s.written = 12;
@@ -403,7 +403,7 @@ sampleIndexBlock(const bool keys)
     b.sections.push_back(s);
     s.objects.clear();
     b.sections.push_back(s);
-    b.uses = {{22, 23}};
+    b.uses = {{22_c, 23}};
     return b;
 }
 
@@ -434,7 +434,7 @@ TEST(IndexBlock, comesBack) {
         EXPECT_TRUE(d.serial == b.serial && d.previous == b.previous && d.part == b.part && d.keys == keys && d.number == b.number &&
                     d.removalBlocks == b.removalBlocks && d.turn == b.turn && d.turnCursor == b.turnCursor);
         ASSERT_EQ(d.removals.size(), 3U);
-        EXPECT_EQ(d.removals[1].after, 3U);
+        EXPECT_EQ(d.removals[1].after, 3_seq);
         EXPECT_EQ(d.removals[2].offset, 5U);
         ASSERT_EQ(d.sections.size(), 2U);
         ASSERT_EQ(d.sections[0].objects.size(), 1U);

@@ -10,11 +10,11 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
-constexpr ClusterNo home = 5; ///< of the object's front
+constexpr ClusterNo home{5}; ///< of the object's front
 constexpr uint32_t front = 4096; ///< where that is in its cluster
 constexpr uint32_t frontBytes = 500;
 constexpr uint32_t partBytes = 1000;
-constexpr ClusterNo first = 20; ///< of the parts
+constexpr ClusterNo first{20}; ///< of the parts
 
 class ObjectReaderTest : public ::testing::Test
 {
@@ -30,7 +30,7 @@ protected:
 
     /// puts a part on the media, with such a header
     void write(const ClusterNo c, Directory part) {
-        const auto bytes = bytesOf(c, partBytes);
+        const auto bytes = bytesOf(c.value(), partBytes);
         auto &header = part.header;
         if (!header.payloadCrc)
             header.payloadCrc = partCrc(bytes.data(), bytes.size(), p.context.uuid, c, p.catalog.clusters()[c].sequence);
@@ -88,7 +88,7 @@ TEST_F(ObjectReaderTest, checksPartsInEveryRespect) {
             std::string got(partBytes, '\0');
             if (c.expected == Status::ok) {
                 EXPECT_EQ(reader.copy(frontBytes, &got[0], partBytes), int64_t(partBytes));
-                EXPECT_TRUE(got == bytesOf(first, partBytes));
+                EXPECT_TRUE(got == bytesOf(first.value(), partBytes));
             } else {
                 EXPECT_EQ(reader.copy(frontBytes, &got[0], partBytes), -1) << c.what;
             }

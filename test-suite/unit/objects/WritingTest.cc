@@ -105,7 +105,7 @@ TEST_F(WritingTest, partsWaitForTheirAnnouncement) {
 /// what was deleted is to be on the device within its time, whatever became of a flush
 TEST_F(WritingTest, aFlushThatFailedIsRepeated) {
     device.device->script(IoOp::flush, 1, Fault::error);
-    p.journal.removal(keyOf(1), 7);
+    p.journal.removal(keyOf(1), 7_seq);
     p.journal.hurry();
     ASSERT_TRUE(p.until([&] { return p.journal.poll(), device.device->requests(IoOp::flush) == 1; }));
     for (int i = 0; i < 20; ++i) {
@@ -135,21 +135,21 @@ TEST_F(WritingTest, packerWritesDownTheDoubtAboutAnObject) {
 
 TEST(Allocator, followsItsLayout) {
     const struct { LayoutPolicy layout; std::vector<ClusterNo> order; } cases[] = {
-        {LayoutPolicy::closest, {12, 37, 45}}, // to the last read
-        {LayoutPolicy::closestWrite, {37, 45, 12}}, // to the last write, each time
-        {LayoutPolicy::overwrite, {45, 12, 37}}, // round and round
+        {LayoutPolicy::closest, {12_c, 37_c, 45_c}}, // to the last read
+        {LayoutPolicy::closestWrite, {37_c, 45_c, 12_c}}, // to the last write, each time
+        {LayoutPolicy::overwrite, {45_c, 12_c, 37_c}}, // round and round
     };
     for (const auto &c: cases) {
         PartsDevice d;
         d.config.layout = c.layout;
         Parts p(d);
         p.context.recovered = true;
-        p.catalog.addEmpty(38, true);
+        p.catalog.addEmpty(38_c, true);
         p.allocator.poll();
         ASSERT_TRUE(p.writeJournal());
-        ASSERT_EQ(p.allocator.take(), 38U);
-        p.allocator.noteAccess(13);
-        for (const ClusterNo n: {12U, 37U, 45U})
+        ASSERT_EQ(p.allocator.take(), 38_c);
+        p.allocator.noteAccess(13_c);
+        for (const ClusterNo n: {12_c, 37_c, 45_c})
             p.catalog.addEmpty(n, true);
         p.allocator.poll();
         ASSERT_TRUE(p.writeJournal());
@@ -167,15 +167,15 @@ TEST(Allocator, keepsTheMiddleForWhatIsWanted) {
     Parts p(d);
     p.context.recovered = true;
     const auto middle = p.catalog.clusters().count() / 2;
-    for (const ClusterNo n: {3U, middle - 9, middle + 8, 40U})
-        p.catalog.addEmpty(n, true);
+    for (const auto n: {3U, middle - 9, middle + 8, 40U})
+        p.catalog.addEmpty(ClusterNo(n), true);
     p.allocator.poll();
     EXPECT_EQ(p.allocator.take(true), noCluster) << "announced, but not written yet";
     ASSERT_TRUE(p.writeJournal());
-    EXPECT_EQ(p.allocator.take(true), middle + 8);
-    EXPECT_EQ(p.allocator.take(false), 3U);
-    EXPECT_EQ(p.allocator.takeSoon().cluster, 40U) << "parts of large objects are read one after the other, from anywhere";
-    EXPECT_EQ(p.allocator.take(false), middle - 9) << "better than none";
+    EXPECT_EQ(p.allocator.take(true), ClusterNo(middle + 8));
+    EXPECT_EQ(p.allocator.take(false), 3_c);
+    EXPECT_EQ(p.allocator.takeSoon().cluster, 40_c) << "parts of large objects are read one after the other, from anywhere";
+    EXPECT_EQ(p.allocator.take(false), ClusterNo(middle - 9)) << "better than none";
     EXPECT_EQ(p.allocator.take(true), noCluster);
 }
 
@@ -188,13 +188,13 @@ TEST(Allocator, hasMiddleAndEndsReady) {
     for (int i = 0; i < 40; ++i) {
         p.allocator.poll();
         ASSERT_TRUE(p.writeJournal());
-        EXPECT_LT(p.allocator.take(false), count / 4) << "while there are any";
+        EXPECT_LT(p.allocator.take(false), ClusterNo(count / 4)) << "while there are any";
     }
     p.allocator.poll();
     ASSERT_TRUE(p.writeJournal());
     const auto c = p.allocator.take(true);
-    EXPECT_GT(c, count / 2 - 5);
-    EXPECT_LT(c, count / 2 + 5);
+    EXPECT_GT(c, ClusterNo(count / 2 - 5));
+    EXPECT_LT(c, ClusterNo(count / 2 + 5));
 }
 
 TEST_F(WritingTest, packerTellsWhatWasUsedFromWhatIsNew) {
@@ -208,8 +208,8 @@ TEST_F(WritingTest, packerTellsWhatWasUsedFromWhatIsNew) {
         device.clock.advance(uint64_t(device.config.persist) * 500000);
         ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
         const auto c = p.catalog.index()[p.catalog.index().find(keyOf(n - 1))].cluster;
-        const bool inside = c > count / 4 && c < count - count / 4;
-        EXPECT_EQ(inside, used) << "round " << round << ": cluster " << c << " of " << count;
+        const bool inside = c.value() > count / 4 && c.value() < count - count / 4;
+        EXPECT_EQ(inside, used) << "round " << round << ": cluster " << c.value() << " of " << count;
     }
 }
 
@@ -250,7 +250,7 @@ TEST_F(WritingTest, packerPutsGroupsTogether) {
         for (uint64_t n = 0; n < 24; n += 2) {
             const auto slot = p.catalog.index().find(keyOf(n));
             if (p.catalog.staging()[s].key == keyOf(0) && p.catalog.index()[slot].staged())
-                mates.push_back(p.catalog.index()[slot].place);
+                mates.push_back(p.catalog.index()[slot].stage());
         }
     };
     p.packer.packAll(true);
@@ -271,7 +271,7 @@ TEST_F(WritingTest, packerAsksForAGroupThatDoesNotFitOnlyOnce) {
         for (uint64_t n = 0; n < 10 * mates; ++n) {
             if (p.catalog.staging()[s].key == keyOf(n)) {
                 for (auto mate = n / mates * mates; mate < (n / mates + 1) * mates; ++mate)
-                    group.push_back(p.catalog.index()[p.catalog.index().find(keyOf(mate))].place);
+                    group.push_back(p.catalog.index()[p.catalog.index().find(keyOf(mate))].stage());
             }
         }
     };
@@ -390,7 +390,7 @@ TEST(Writers, neverTakeMoreThanCanBePacked) {
 
 TEST_F(WritingTest, evictorKeepsAReserve) {
     const auto count = p.catalog.clusters().count();
-    for (ClusterNo c = 0; c < count; ++c)
+    for (uint32_t c = 0; c < count; ++c)
         p.placed(c, c, 4096, 30000);
     EXPECT_EQ(p.allocator.available(), 0U);
     ASSERT_TRUE(turnUntil([&] { return p.allocator.available() >= p.allocator.reserve(); }));
@@ -404,7 +404,7 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
     p.placed(1, 5, offset, 500);
     p.placed(2, 6, offset, 500);
     const auto slot = p.catalog.index().find(keyOf(1));
-    const auto &entry = p.catalog.clusters()[5];
+    const auto &entry = p.catalog.clusters()[5_c];
     const auto buffer = std::make_shared<Buffer>(65536);
     memset(buffer->data(), 0, buffer->size());
     const auto relocate = [&](const uint64_t n) {
@@ -412,10 +412,10 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
         header.size = 500;
         header.sequence = entry.sequence;
         header.key = keyOf(n);
-        sealExtent(buffer->data() + offset, header, p.context.uuid, 5, offset);
-        p.cache.windows.insert(5, entry.sequence, buffer, 65536);
-        relocator.hold(5, false);
-        return relocator.relocate(5, entry.sequence, {{slot, p.catalog.index()[slot].tag, offset, 500}});
+        sealExtent(buffer->data() + offset, header, p.context.uuid, 5_c, offset);
+        p.cache.windows.insert(5_c, entry.sequence, buffer, 65536);
+        relocator.hold(5_c, false);
+        return relocator.relocate(5_c, entry.sequence, {{slot, p.catalog.index()[slot].tag, offset, 500}});
     };
     EXPECT_EQ(relocate(2), 0U);
     relocator.flushed(relocator.takeSettled());
@@ -435,12 +435,12 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         Evictor e(q.context, q.journal, q.allocator, q.cache, relocatorOfQ);
         relocatorOfQ.onComplete = [](StageNo) {};
         const auto count = q.catalog.clusters().count();
-        for (ClusterNo c = 0; c < count; ++c)
+        for (uint32_t c = 0; c < count; ++c)
             q.placed(c, c, 4096, 30000);
         // the oldest clusters are those in use
-        for (ClusterNo c = 0; c < 40; ++c)
+        for (uint32_t c = 0; c < 40; ++c)
             e.touch(q.catalog.index().find(keyOf(c)));
-        EXPECT_EQ(q.catalog.clusters().tail(), policy == ReplacementPolicy::lru ? 40U : 0U);
+        EXPECT_EQ(q.catalog.clusters().tail(), policy == ReplacementPolicy::lru ? 40_c : 0_c);
         q.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
         for (int i = 0; i < 20; ++i) {
             e.poll();
@@ -455,7 +455,7 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
 /// a full device needs many free clusters at its start, but not within one turn
 TEST_F(WritingTest, onlySoManyClustersGoInATurn) {
     const auto count = p.catalog.clusters().count();
-    for (ClusterNo c = 0; c < count; ++c)
+    for (uint32_t c = 0; c < count; ++c)
         p.placed(c, c, 4096, 30000);
     p.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
     const auto wanted = p.allocator.reserve() * 2;
@@ -506,7 +506,7 @@ TEST_F(WritingTest, memoryOfObjectsThatAreGoneIsGivenBack) {
 
 TEST(Evictor, relocatesWhatLiesTogether) {
     using Wanted = Relocator::Wanted;
-    const auto wanted = [](const uint32_t offset, const uint32_t payload) { return Wanted{0, 0, offset, payload}; };
+    const auto wanted = [](const uint32_t offset, const uint32_t payload) { return Wanted{noSlot, 0, offset, payload}; };
     const auto offsets = [](const std::vector<Wanted> &list) {
         std::vector<uint32_t> all;
         for (const auto &w: list)

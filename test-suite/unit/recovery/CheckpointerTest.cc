@@ -28,7 +28,7 @@ fillHalfOf(Journal &journal, Parts &p)
 {
     while (journal.used() < 0.5) {
         for (uint64_t n = 0; n < 2000; ++n)
-            journal.removal(keyOf(n), n);
+            journal.removal(keyOf(n), Sequence(n));
         ASSERT_TRUE(p.writeJournal());
     }
 }
@@ -90,11 +90,11 @@ TEST(Checkpointer, goesOnInTheFirstClusters) {
     {
         Parts p(d);
         p.allFree();
-        for (ClusterNo n = 0; n < 2; ++n)
+        for (ClusterNo n{0}; n < 2_c; ++n)
             p.catalog.giveToLog(n);
         p.context.logClusters = 2;
         for (uint64_t n = 0; n < 300; ++n)
-            p.placed(n, static_cast<ClusterNo>(4 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
+            p.placed(n, static_cast<uint32_t>(4 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
         ASSERT_TRUE(p.runCheckpoint());
         EXPECT_EQ(d.superblock.logClusters, 2U);
     }
@@ -102,7 +102,7 @@ TEST(Checkpointer, goesOnInTheFirstClusters) {
     ASSERT_TRUE(q.recover());
     EXPECT_EQ(q.catalog.objects(), 300U);
     EXPECT_EQ(q.catalog.clusters().inState(ClusterState::log), 2U);
-    EXPECT_FALSE(q.catalog.free().contains(1));
+    EXPECT_FALSE(q.catalog.free().contains(1_c));
 }
 
 TEST(Checkpointer, goesPastBadClusters) {
@@ -111,28 +111,28 @@ TEST(Checkpointer, goesPastBadClusters) {
     {
         Parts p(d);
         p.allFree();
-        for (const ClusterNo n: {0, 2})
+        for (const ClusterNo n: {0_c, 2_c})
             p.makeBad(n);
-        const std::string before(d.media.data() + d.superblock.geometry.clusterOffset(0), 65536);
-        for (const ClusterNo n: {1, 3})
+        const std::string before(d.media.data() + d.superblock.geometry.clusterOffset(0_c), 65536);
+        for (const ClusterNo n: {1_c, 3_c})
             p.catalog.giveToLog(n);
         p.context.logClusters = 4;
-        p.context.geometry.logSkips = {0, 2};
+        p.context.geometry.logSkips = {0_c, 2_c};
         for (uint64_t n = 0; n < 3000; ++n)
-            p.placed(n, static_cast<ClusterNo>(6 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
+            p.placed(n, static_cast<uint32_t>(6 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
         ASSERT_TRUE(p.runCheckpoint());
         EXPECT_EQ(d.superblock.logClusters, 4U);
-        EXPECT_EQ(d.superblock.geometry.logSkips, (std::vector<ClusterNo>{0, 2}));
+        EXPECT_EQ(d.superblock.geometry.logSkips, (std::vector<ClusterNo>{0_c, 2_c}));
         EXPECT_GT(d.superblock.log.used(), 18U) << "or one cluster is enough";
-        EXPECT_EQ(before.compare(0, before.size(), d.media.data() + d.superblock.geometry.clusterOffset(0), before.size()), 0);
+        EXPECT_EQ(before.compare(0, before.size(), d.media.data() + d.superblock.geometry.clusterOffset(0_c), before.size()), 0);
     }
     Parts q(d);
     ASSERT_TRUE(q.recover());
     EXPECT_EQ(q.recovery->stats().blocksLost, 0U);
     EXPECT_EQ(q.catalog.objects(), 3000U);
     EXPECT_EQ(q.catalog.clusters().inState(ClusterState::log), 2U);
-    EXPECT_EQ(q.catalog.clusters()[0].state, ClusterState::bad);
-    EXPECT_EQ(q.catalog.clusters()[2].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters()[0_c].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters()[2_c].state, ClusterState::bad);
 }
 
 /// or the stop of a large store would take as long as it is large
@@ -141,7 +141,7 @@ TEST(Checkpointer, leavesTheTurnOutAtAStop) {
     Parts p(d);
     p.allFree();
     for (uint64_t n = 0; n < 900; ++n)
-        p.placed(n, static_cast<ClusterNo>(6 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
+        p.placed(n, static_cast<uint32_t>(6 + n / 100), 1024 + static_cast<uint32_t>(n % 100) * 128, 50);
     ASSERT_TRUE(p.runCheckpoint());
     for (const bool brief: {false, true}) {
         if (brief)
@@ -177,7 +177,7 @@ TEST(Checkpointer, saysWhatChanged) {
     p.allFree();
     constexpr uint64_t inCluster = 60;
     for (uint64_t n = 0; n < 30000; ++n)
-        p.placed(n, static_cast<ClusterNo>(n / inCluster), 1024 + static_cast<uint32_t>(n % inCluster) * 1024, 50);
+        p.placed(n, static_cast<uint32_t>(n / inCluster), 1024 + static_cast<uint32_t>(n % inCluster) * 1024, 50);
     ASSERT_TRUE(p.runCheckpoint());
     const auto all = p.checkpointer.log().used();
     EXPECT_GT(all, 200U);
@@ -200,7 +200,7 @@ TEST(Checkpointer, theTailFollowsTheHead) {
     std::mt19937_64 random(3);
     std::map<uint64_t, ClusterNo> there;
     uint64_t next = 0;
-    ClusterNo cluster = 0;
+    ClusterNo cluster{0};
     for (int life = 0; life < 40; ++life) {
         Parts p(d);
         if (life == 0) {
@@ -229,7 +229,7 @@ TEST(Checkpointer, theTailFollowsTheHead) {
                     p.recordOf(slot).timestamp = static_cast<uint32_t>(next); // so that we know which it is
                     there[next] = cluster;
                 }
-                cluster = (cluster + 1) % 200;
+                cluster = ClusterNo((cluster.value() + 1) % 200);
             }
             for (int i = 0; i < 50 && !there.empty(); ++i) {
                 const auto victim = there.lower_bound(random() % next);
@@ -255,14 +255,14 @@ TEST(Checkpointer, tellsClustersThatChangeMeanwhileApart) {
     auto config = smallConfig();
     config.clusterKb = 16;
     PartsDevice d(160 * MB, config);
-    const ClusterNo late = 5559;
+    const ClusterNo late{5559};
     const ClusterNo bad = late + 1;
     const ClusterNo announced = late + 2;
     {
         Parts p(d);
         p.allFree();
-        for (ClusterNo n = 0; n < bad; ++n)
-            p.placed(n, n, 1024, 10);
+        for (ClusterNo n{0}; n < bad; ++n)
+            p.placed(n.value(), n, 1024, 10);
         p.checkpointer.request();
         p.checkpointer.poll();
         ASSERT_TRUE(p.checkpointer.running());
@@ -279,7 +279,7 @@ TEST(Checkpointer, tellsClustersThatChangeMeanwhileApart) {
     EXPECT_EQ(q.catalog.clusters()[bad].state, ClusterState::bad);
     EXPECT_EQ(q.catalog.clusters()[announced].state, ClusterState::free);
     EXPECT_EQ(q.recovery->stats().clustersRead, 1U) << "the announced one may have been written";
-    EXPECT_NE(q.catalog.index().find(keyOf(late)), noSlot);
+    EXPECT_NE(q.catalog.index().find(keyOf(late.value())), noSlot);
 }
 
 TEST(Checkpointer, manyRelocatedObjectsTakeSeveralBlocks) {
@@ -292,7 +292,7 @@ TEST(Checkpointer, manyRelocatedObjectsTakeSeveralBlocks) {
         const std::string bytes = "relocated";
         for (uint64_t n = 0; n < count; ++n)
             p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 48, static_cast<uint32_t>(bytes.size()));
-        p.catalog.beginRelocating(1);
+        p.catalog.beginRelocating(1_c);
         for (uint64_t n = 0; n < count; ++n) {
             const auto slot = p.catalog.index().find(keyOf(n));
             const auto s = p.catalog.staging().open(keyOf(n), p.catalog.info(slot));

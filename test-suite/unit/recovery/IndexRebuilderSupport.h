@@ -17,27 +17,27 @@ protected:
 
     static bool Never() { return false; } ///< whether to go on: the shortest slices
 
-    void announce(const ClusterNo c, const Sequence after) {
+    void announce(const Plain<ClusterNo> c, const Plain<Sequence> after) {
         JournalRecord r;
         r.kind = JournalRecord::Kind::announce;
         r.cluster = c;
         r.sequence = after;
         f.journal(r);
     }
-    void release(const ClusterNo c) {
+    void release(const Plain<ClusterNo> c) {
         JournalRecord r;
         r.kind = JournalRecord::Kind::release;
         r.cluster = c;
         f.journal(r);
     }
-    void removal(const uint64_t n, const Sequence upTo) {
+    void removal(const uint64_t n, const Plain<Sequence> upTo) {
         JournalRecord r;
         r.key = keyOf(n);
         r.sequence = upTo;
         f.journal(r);
     }
     /// what the log says of a cluster, without its objects
-    void table(const ClusterNo c, const ClusterState state, const Sequence s, const uint32_t end = 65536) {
+    void table(const Plain<ClusterNo> c, const ClusterState state, const Plain<Sequence> s, const uint32_t end = 65536) {
         if (state == ClusterState::announced) {
             IndexRemoval r;
             r.kind = IndexRemoval::Kind::announced;
@@ -54,7 +54,7 @@ protected:
         sections_.emplace(c, r);
         f.section(r, false, serial);
     }
-    void tablePart(const ClusterNo c, const uint32_t bytes, const ClusterNo next, const uint64_t total = 0, const uint32_t head = 0) {
+    void tablePart(const Plain<ClusterNo> c, const uint32_t bytes, const Plain<ClusterNo> next, const uint64_t total = 0, const uint32_t head = 0) {
         IndexSection r;
         r.cluster = c;
         r.state = static_cast<uint8_t>(ClusterState::part);
@@ -68,7 +68,7 @@ protected:
         ClusterNo cluster;
         IndexObject object;
     };
-    LoggedObject objectRecord(const uint64_t n, const ClusterNo c, const uint32_t size = 100, const uint32_t offset = 0) const {
+    LoggedObject objectRecord(const uint64_t n, const Plain<ClusterNo> c, const uint32_t size = 100, const uint32_t offset = 0) const {
         LoggedObject r;
         r.cluster = c;
         r.object.hashed = p.catalog.index().hashOf(keyOf(n));
@@ -83,10 +83,10 @@ protected:
         section.objects = {r.object};
         f.section(section, false, serial);
     }
-    void object(const uint64_t n, const ClusterNo c, const uint32_t size = 100) { add(objectRecord(n, c, size)); }
+    void object(const uint64_t n, const Plain<ClusterNo> c, const uint32_t size = 100) { add(objectRecord(n, c, size)); }
 
     /// a cluster on the device with one object in it
-    void found(const uint64_t n, const ClusterNo c, const Sequence s, const bool doubtful = false, const uint32_t size = 200,
+    void found(const uint64_t n, const Plain<ClusterNo> c, const Plain<Sequence> s, const bool doubtful = false, const uint32_t size = 200,
                const std::vector<PartReference> &parts = {}) {
         Directory d;
         d.header.number = c;
@@ -105,13 +105,13 @@ protected:
         take(c, d, doubtful);
     }
     /// in the shortest slices. \returns how many
-    unsigned take(const ClusterNo c, const Directory &d, const bool doubtful = false) {
+    unsigned take(const Plain<ClusterNo> c, const Directory &d, const bool doubtful = false) {
         unsigned slices = 1;
         while (!f.directory(c, d, doubtful, Never))
             ++slices;
         return slices;
     }
-    void foundPart(const ClusterNo c, const Sequence s, const uint32_t bytes) {
+    void foundPart(const Plain<ClusterNo> c, const Plain<Sequence> s, const uint32_t bytes) {
         Directory d;
         d.header.kind = ClusterKind::part;
         d.header.number = c;

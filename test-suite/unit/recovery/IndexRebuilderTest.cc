@@ -14,11 +14,11 @@ TEST_F(IndexRebuilderTest, takesTheLogAsItIs) {
     object(1, 3);
     object(2, 3);
     finish();
-    EXPECT_EQ(where(1), 3U);
-    EXPECT_EQ(where(2), 3U);
-    EXPECT_EQ(p.catalog.clusters()[4].state, ClusterState::bad);
+    EXPECT_EQ(where(1), 3_c);
+    EXPECT_EQ(where(2), 3_c);
+    EXPECT_EQ(p.catalog.clusters()[4_c].state, ClusterState::bad);
     EXPECT_EQ(p.catalog.liveBytes(), 200U);
-    EXPECT_EQ(f.highest(), 10U);
+    EXPECT_EQ(f.highest(), 10_seq);
     EXPECT_EQ(stats.dropped, 0U);
 }
 
@@ -31,12 +31,12 @@ TEST_F(IndexRebuilderTest, theJournalOverrulesTheLog) {
     object(1, 3);
     object(2, 4);
     object(3, 5);
-    EXPECT_EQ(f.announced(), std::vector<ClusterNo>{3});
-    EXPECT_EQ(f.announcedAfter(3), 20U);
+    EXPECT_EQ(f.announced(), std::vector<ClusterNo>{3_c});
+    EXPECT_EQ(f.announcedAfter(3_c), 20_seq);
     finish();
     EXPECT_EQ(where(1), noCluster);
     EXPECT_EQ(where(2), noCluster);
-    EXPECT_EQ(where(3), 5U);
+    EXPECT_EQ(where(3), 5_c);
 }
 
 TEST_F(IndexRebuilderTest, theLastWordOfTheJournalCounts) {
@@ -49,15 +49,15 @@ TEST_F(IndexRebuilderTest, theLastWordOfTheJournalCounts) {
     announce(3, 14);
     announce(999999, 1);
     release(999999);
-    EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{2, 3}));
-    EXPECT_EQ(f.announcedAfter(3), 14U);
+    EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{2_c, 3_c}));
+    EXPECT_EQ(f.announcedAfter(3_c), 14_seq);
 }
 
 TEST_F(IndexRebuilderTest, theLogAnnouncesToo) {
     table(1, ClusterState::announced, 30);
     table(2, ClusterState::announced, 31);
-    EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{1, 2}));
-    EXPECT_EQ(f.announcedAfter(2), 31U);
+    EXPECT_EQ(f.announced(), (std::vector<ClusterNo>{1_c, 2_c}));
+    EXPECT_EQ(f.announcedAfter(2_c), 31_seq);
 }
 
 /// announced at the checkpoint, then written, then forgotten
@@ -72,9 +72,9 @@ TEST_F(IndexRebuilderTest, higherSequenceNumbersWin) {
     found(1, 11, 102);
     found(1, 12, 101);
     finish();
-    EXPECT_EQ(where(1), 11U);
+    EXPECT_EQ(where(1), 11_c);
     EXPECT_EQ(p.catalog.objects(), 1U);
-    EXPECT_EQ(p.catalog.clusters()[10].state, ClusterState::free) << "nothing is left in it";
+    EXPECT_EQ(p.catalog.clusters()[10_c].state, ClusterState::free) << "nothing is left in it";
     EXPECT_EQ(p.catalog.liveBytes(), 200U);
 }
 
@@ -89,8 +89,8 @@ TEST_F(IndexRebuilderTest, removalsEndAllVersionsUpToTheirs) {
     object(3, 3);
     finish();
     EXPECT_EQ(where(1), noCluster);
-    EXPECT_EQ(where(2), 11U);
-    EXPECT_EQ(where(3), 3U);
+    EXPECT_EQ(where(2), 11_c);
+    EXPECT_EQ(where(3), 3_c);
     EXPECT_EQ(stats.deletes, 3U);
 }
 
@@ -112,7 +112,7 @@ TEST_F(IndexRebuilderTest, whatTheCallerStoresNowStays) {
     const auto slot = p.catalog.index().find(keyOf(1));
     ASSERT_NE(slot, noSlot);
     EXPECT_TRUE(p.catalog.index()[slot].staged());
-    EXPECT_EQ(p.catalog.index()[slot].place, s);
+    EXPECT_EQ(p.catalog.index()[slot].stage(), s);
 }
 
 TEST_F(IndexRebuilderTest, scansLeaveDoubt) {
@@ -124,31 +124,31 @@ TEST_F(IndexRebuilderTest, scansLeaveDoubt) {
 }
 
 TEST_F(IndexRebuilderTest, joinsPartsThatComeLate) {
-    found(1, 10, 105, false, 500, {{20, full, 100}, {22, full, 101}, {21, 700, 102}});
+    found(1, 10, 105, false, 500, {{20_c, full, 100_seq}, {22_c, full, 101_seq}, {21_c, 700, 102_seq}});
     foundPart(21, 102, 700);
     foundPart(20, 100, full);
     foundPart(22, 101, full);
     foundPart(23, 103, full); // of nobody
     finish();
-    ASSERT_EQ(where(1), 10U);
+    ASSERT_EQ(where(1), 10_c);
     const auto slot = p.catalog.index().find(keyOf(1));
     EXPECT_EQ(p.catalog.objectSize(slot), 500U + 2 * full + 700);
     EXPECT_EQ(p.catalog.payloadBytes(slot), 500U);
-    EXPECT_EQ(p.catalog.clusters()[20].nextPart, 22U);
-    EXPECT_EQ(p.catalog.clusters()[22].nextPart, 21U);
-    EXPECT_EQ(p.catalog.clusters()[21].nextPart, noCluster);
-    EXPECT_EQ(p.catalog.clusters()[23].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[20_c].nextPart, 22_c);
+    EXPECT_EQ(p.catalog.clusters()[22_c].nextPart, 21_c);
+    EXPECT_EQ(p.catalog.clusters()[21_c].nextPart, noCluster);
+    EXPECT_EQ(p.catalog.clusters()[23_c].state, ClusterState::free);
 }
 
 /// a large object enters when its parts are known: until then, older versions must not be taken for the newest
 TEST_F(IndexRebuilderTest, knowsWhatMayGiveWayToALargeObject) {
     const auto awaitsNewer = [this](const uint64_t n) { return f.awaitsNewer(p.catalog.index().find(keyOf(n))); };
-    const std::vector<PartReference> parts = {{20, full, 100}, {21, 700, 101}};
+    const std::vector<PartReference> parts = {{20_c, full, 100_seq}, {21_c, 700, 101_seq}};
     for (const uint64_t n: {1, 2, 3})
-        found(n, static_cast<ClusterNo>(n), 50);
+        found(n, ClusterNo(static_cast<uint32_t>(n)), 50);
     EXPECT_FALSE(awaitsNewer(1));
     found(1, 11, 110, false, 500, parts);
-    found(2, 12, 40, false, 500, {{22, full, 30}, {23, 700, 31}}); // older than what is known
+    found(2, 12, 40, false, 500, {{22_c, full, 30_seq}, {23_c, 700, 31_seq}}); // older than what is known
     found(3, 13, 111, true, 500, parts); // by a scan, which takes long
     removal(4, 200);
     found(4, 4, 201);
@@ -159,42 +159,42 @@ TEST_F(IndexRebuilderTest, knowsWhatMayGiveWayToALargeObject) {
     foundPart(20, 100, full);
     foundPart(21, 101, 700);
     finish();
-    EXPECT_EQ(where(1), 11U);
+    EXPECT_EQ(where(1), 11_c);
     EXPECT_FALSE(awaitsNewer(1));
 }
 
 TEST_F(IndexRebuilderTest, dropsObjectsWhosePartsAreNotTheirs) {
-    const std::vector<PartReference> good = {{20, full, 100}, {21, 700, 101}};
+    const std::vector<PartReference> good = {{20_c, full, 100_seq}, {21_c, 700, 101_seq}};
     const struct { const char *what; std::vector<PartReference> parts; } cases[] = {
-        {"missing", {{20, full, 100}, {25, 700, 101}}},
-        {"rewritten", {{20, full, 99}, {21, 700, 101}}},
-        {"of another size", {{20, full, 100}, {21, 701, 101}}},
-        {"not full in the middle", {{21, 700, 101}, {20, full, 100}}},
-        {"outside", {{20, full, 100}, {0x7fffffff, 700, 101}}},
-        {"packed", {{20, full, 100}, {10, 700, 105}}},
+        {"missing", {{20_c, full, 100_seq}, {25_c, 700, 101_seq}}},
+        {"rewritten", {{20_c, full, 99_seq}, {21_c, 700, 101_seq}}},
+        {"of another size", {{20_c, full, 100_seq}, {21_c, 701, 101_seq}}},
+        {"not full in the middle", {{21_c, 700, 101_seq}, {20_c, full, 100_seq}}},
+        {"outside", {{20_c, full, 100_seq}, {0x7fffffff_c, 700, 101_seq}}},
+        {"packed", {{20_c, full, 100_seq}, {10_c, 700, 105_seq}}},
     };
     foundPart(20, 100, full);
     foundPart(21, 101, 700);
     uint64_t n = 1;
     for (const auto &c: cases) {
-        found(n, static_cast<ClusterNo>(30 + n), 200 + n, false, 500, c.parts);
+        found(n, static_cast<uint32_t>(30 + n), 200 + n, false, 500, c.parts);
         ++n;
     }
     found(99, 90, 300, false, 500, good);
     finish();
     for (uint64_t i = 1; i < n; ++i)
         EXPECT_EQ(where(i), noCluster) << cases[i - 1].what;
-    EXPECT_EQ(where(99), 90U);
+    EXPECT_EQ(where(99), 90_c);
 }
 
 TEST_F(IndexRebuilderTest, aNewHeadKeepsTheParts) {
-    const std::vector<PartReference> parts = {{20, full, 100}, {21, 700, 101}};
+    const std::vector<PartReference> parts = {{20_c, full, 100_seq}, {21_c, 700, 101_seq}};
     found(1, 10, 105, false, 500, parts);
     found(1, 11, 110, false, 600, parts);
     foundPart(20, 100, full);
     foundPart(21, 101, 700);
     finish();
-    EXPECT_EQ(where(1), 11U);
+    EXPECT_EQ(where(1), 11_c);
     EXPECT_EQ(p.catalog.objectSize(p.catalog.index().find(keyOf(1))), 600U + full + 700);
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 2U);
 }
@@ -213,7 +213,7 @@ TEST_F(IndexRebuilderTest, partsInTheLogMakeUpTheirObject) {
     table(3, ClusterState::packed, 50);
     uint64_t n = 0;
     for (const auto &c: cases) {
-        const auto first = static_cast<ClusterNo>(10 + 2 * n);
+        const auto first = static_cast<uint32_t>(10 + 2 * n);
         tablePart(first, c.first, first + 1, c.total, c.head);
         tablePart(first + 1, 700, noCluster);
         auto r = objectRecord(n, 3, first);
@@ -224,7 +224,7 @@ TEST_F(IndexRebuilderTest, partsInTheLogMakeUpTheirObject) {
     f.endLog();
     n = 0;
     for (const auto &c: cases)
-        EXPECT_EQ(where(n++) == 3, c.good) << c.what;
+        EXPECT_EQ(where(n++) == 3_c, c.good) << c.what;
     finish();
     EXPECT_EQ(p.catalog.liveBytes(), sum);
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 2U);
@@ -241,8 +241,8 @@ TEST(IndexRebuilder, holdsNoMoreThanFitsIntoACluster) {
     IndexRebuilder f(p.context, stats);
     p.catalog.beginAdding(0);
     Directory d;
-    d.header.number = 1;
-    d.header.sequence = 5;
+    d.header.number = 1_c;
+    d.header.sequence = 5_seq;
     d.header.end = config.clusterBytes();
     for (uint64_t n = 0; n < 300; ++n) {
         DirectoryEntry e;
@@ -252,7 +252,7 @@ TEST(IndexRebuilder, holdsNoMoreThanFitsIntoACluster) {
         e.info.size = e.size;
         d.entries.push_back(e);
     }
-    f.directory(1, d, false);
+    f.directory(1_c, d, false);
     EXPECT_LE(p.catalog.liveBytes(), d.header.end);
     EXPECT_EQ(p.catalog.objects(), 1U);
     EXPECT_TRUE(f.finish([] { return true; }));
@@ -279,11 +279,11 @@ TEST_F(IndexRebuilderTest, partsHaveOneOwner) {
         r.object.packed = flagParted;
         add(r);
     }
-    found(9, 10, 105, false, 500, {{20, full, 0}, {21, 700, 0}});
+    found(9, 10, 105, false, 500, {{20_c, full, 0_seq}, {21_c, 700, 0_seq}});
     finish();
     EXPECT_EQ(where(1), noCluster);
     EXPECT_EQ(where(2), noCluster);
-    ASSERT_EQ(where(9), 10U) << "the newest of them";
+    ASSERT_EQ(where(9), 10_c) << "the newest of them";
     EXPECT_EQ(p.catalog.objectSize(p.catalog.index().find(keyOf(9))), 500U + full + 700);
 }
 
@@ -298,7 +298,7 @@ TEST_F(IndexRebuilderTest, aDirectoryMustBeTheOneThatTheTableKnows) {
     found(3, 6, 53);
     finish();
     EXPECT_EQ(where(1), noCluster);
-    EXPECT_EQ(where(2), 5U);
+    EXPECT_EQ(where(2), 5_c);
     EXPECT_EQ(where(3), noCluster);
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::part), 0U);
 }
@@ -309,8 +309,8 @@ TEST_F(IndexRebuilderTest, partsThatAreWrittenMeanwhileStay) {
     foundPart(21, 101, full);
     p.entryOf(21).sequence = f.highest() + 1;
     finish();
-    EXPECT_EQ(p.catalog.clusters()[20].state, ClusterState::free);
-    EXPECT_EQ(p.catalog.clusters()[21].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters()[20_c].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[21_c].state, ClusterState::part);
 }
 
 /// a log of somebody who means harm
@@ -324,7 +324,7 @@ TEST_F(IndexRebuilderTest, survivesHostileRecords) {
     tablePart(6, 65536 - partPayloadAt, 5); // a ring
     tablePart(7, 65536 - partPayloadAt, 0x70000000);
     IndexSection part;
-    part.cluster = 8;
+    part.cluster = 8_c;
     part.state = static_cast<uint8_t>(ClusterState::part);
     part.end = 100; // ends before it starts
     f.section(part, false, serial);
@@ -336,27 +336,27 @@ TEST_F(IndexRebuilderTest, survivesHostileRecords) {
     object(3, 2);
     object(4, 3, 0xffffffffU);
     add(objectRecord(5, 3, 100, 65536));
-    for (const ClusterNo first: {5U, 6U, 7U, 8U, 0xfffffff0U, noCluster}) {
-        r = objectRecord(100 + first, 3);
+    for (const ClusterNo first: {5_c, 6_c, 7_c, 8_c, 0xfffffff0_c, noCluster}) {
+        r = objectRecord(100 + first.value(), 3);
         r.object.packed = flagParted;
-        r.object.size = first;
+        r.object.size = first.value();
         add(r);
     }
     object(7, 3);
     object(7, 3); // twice
     IndexRemoval removal;
-    removal.cluster = 0xfffffff0U;
+    removal.cluster = 0xfffffff0_c;
     f.removal(removal, 1);
     f.announced(removal);
     removal.kind = IndexRemoval::Kind::object;
-    removal.cluster = 3;
+    removal.cluster = 3_c;
     removal.offset = 0xfffffff8U;
     f.removal(removal, 1);
-    f.use({0xfffffff0U, 0xffffffffU}, 1);
-    f.use({3, 0xffffffffU}, 1);
+    f.use({0xfffffff0_c, 0xffffffffU}, 1);
+    f.use({3_c, 0xffffffffU}, 1);
     finish();
     EXPECT_EQ(p.catalog.objects(), 1U);
-    EXPECT_EQ(where(7), 3U);
+    EXPECT_EQ(where(7), 3_c);
     EXPECT_EQ(p.catalog.liveBytes(), 100U);
 }
 
@@ -364,10 +364,10 @@ TEST_F(IndexRebuilderTest, survivesHostileRecords) {
 
 TEST_F(IndexRebuilderTest, aWholeSectionOverrulesOlderOnes) {
     IndexSection newer;
-    newer.cluster = 3;
+    newer.cluster = 3_c;
     newer.state = static_cast<uint8_t>(ClusterState::packed);
     newer.whole = true;
-    newer.sequence = 10;
+    newer.sequence = 10_seq;
     newer.end = 65536;
     newer.objects = {objectRecord(1, 3).object};
     f.section(newer, false, 7);
@@ -376,8 +376,8 @@ TEST_F(IndexRebuilderTest, aWholeSectionOverrulesOlderOnes) {
     newer.objects = {objectRecord(4, 3).object};
     f.section(newer, false, 6);
     finish();
-    EXPECT_EQ(where(1), 3U);
-    EXPECT_EQ(where(2), 3U);
+    EXPECT_EQ(where(1), 3_c);
+    EXPECT_EQ(where(2), 3_c);
     EXPECT_EQ(where(4), noCluster);
 }
 
@@ -391,17 +391,17 @@ TEST_F(IndexRebuilderTest, aPieceWithNewTimesLeavesTheOthersToOlderSections) {
     object(2, 3);
     finish();
     EXPECT_EQ(p.catalog.info(p.catalog.index().find(keyOf(1))).timestamp, 1700000000);
-    EXPECT_EQ(where(2), 3U);
+    EXPECT_EQ(where(2), 3_c);
     EXPECT_EQ(p.catalog.objects(), 2U);
     EXPECT_EQ(stats.dropped, 0U);
 }
 
 TEST_F(IndexRebuilderTest, removalsOverruleOlderSectionsOnly) {
     IndexRemoval r;
-    r.cluster = 3;
+    r.cluster = 3_c;
     f.removal(r, 7);
     r.kind = IndexRemoval::Kind::object;
-    r.cluster = 4;
+    r.cluster = 4_c;
     r.offset = 1024 + 1024 * 2;
     f.removal(r, 7);
     serial = 7;
@@ -413,18 +413,18 @@ TEST_F(IndexRebuilderTest, removalsOverruleOlderSectionsOnly) {
     object(3, 4);
     object(5, 3);
     finish();
-    EXPECT_EQ(where(1), 3U) << "what the checkpoint itself says of the cluster";
+    EXPECT_EQ(where(1), 3_c) << "what the checkpoint itself says of the cluster";
     EXPECT_EQ(where(5), noCluster);
     EXPECT_EQ(where(2), noCluster);
-    EXPECT_EQ(where(3), 4U);
+    EXPECT_EQ(where(3), 4_c);
 }
 
 TEST_F(IndexRebuilderTest, theNewestUseOfAnObjectCounts) {
     Record r = Record();
     r.setPlace(1024 + 1024, 99);
-    f.use({3, r.place}, 8);
+    f.use({3_c, r.place}, 8);
     r.setPlace(1024 + 1024, 5);
-    f.use({3, r.place}, 7);
+    f.use({3_c, r.place}, 7);
     table(3, ClusterState::packed, 10);
     object(1, 3);
     object(2, 3);
@@ -453,6 +453,6 @@ TEST_F(IndexRebuilderTest, whatTheLogSaysInVainIsAChange) {
     EXPECT_TRUE(p.catalog.changes().any());
     p.catalog.beginCheckpoint();
     ASSERT_EQ(p.catalog.changes().collectedGone().size(), 1U);
-    EXPECT_EQ(p.catalog.changes().collectedGone()[0].cluster, 3U);
+    EXPECT_EQ(p.catalog.changes().collectedGone()[0].cluster, 3_c);
     EXPECT_EQ(p.catalog.changes().collectedGone()[0].offset, 2048U);
 }

@@ -35,9 +35,9 @@ TEST(Journal, writesAllInOrder) {
     PartsDevice d;
     Parts p(d);
     for (uint64_t n = 0; n < 3000; ++n) {
-        p.journal.removal(keyOf(n), n);
-        p.journal.announce(static_cast<ClusterNo>(n), 2 * n);
-        p.journal.release(static_cast<ClusterNo>(n));
+        p.journal.removal(keyOf(n), Sequence(n));
+        p.journal.announce(ClusterNo(static_cast<uint32_t>(n)), Sequence(2 * n));
+        p.journal.release(ClusterNo(static_cast<uint32_t>(n)));
     }
     EXPECT_EQ(p.journal.issued(), 9000U);
     EXPECT_EQ(p.journal.pendingRemovals(), 3000U);
@@ -49,11 +49,11 @@ TEST(Journal, writesAllInOrder) {
     ASSERT_EQ(all.size(), 9000U);
     for (uint64_t n = 0; n < 3000; ++n) {
         EXPECT_EQ(all[3 * n].key, keyOf(n));
-        EXPECT_EQ(all[3 * n].sequence, n);
+        EXPECT_EQ(all[3 * n].sequence, Sequence(n));
         EXPECT_EQ(all[3 * n + 1].kind, JournalRecord::Kind::announce);
-        EXPECT_EQ(all[3 * n + 1].sequence, 2 * n);
+        EXPECT_EQ(all[3 * n + 1].sequence, Sequence(2 * n));
         EXPECT_EQ(all[3 * n + 2].kind, JournalRecord::Kind::release);
-        EXPECT_EQ(all[3 * n + 2].cluster, n);
+        EXPECT_EQ(all[3 * n + 2].cluster.value(), n);
     }
 }
 
@@ -71,19 +71,19 @@ TEST(Journal, waitsAsToldAndNoLonger) {
         return d.device->requests(IoOp::write) - before;
     };
     for (uint64_t n = 0; n < 4; ++n)
-        p.journal.removal(keyOf(n), n);
+        p.journal.removal(keyOf(n), Sequence(n));
     EXPECT_EQ(wrote(), 0U);
-    p.journal.removal(keyOf(4), 4);
+    p.journal.removal(keyOf(4), 4_seq);
     EXPECT_EQ(wrote(), 1U) << "the fifth delete";
-    p.journal.removal(keyOf(5), 5);
+    p.journal.removal(keyOf(5), 5_seq);
     EXPECT_EQ(wrote(), 0U);
     d.clock.advance(10000000);
     EXPECT_EQ(wrote(), 1U) << "ten seconds";
-    p.journal.release(3);
+    p.journal.release(3_c);
     EXPECT_EQ(wrote(), 0U);
     d.clock.advance(10000000);
     EXPECT_EQ(wrote(), 1U) << "releases, too";
-    const auto ticket = p.journal.announce(1, 1);
+    const auto ticket = p.journal.announce(1_c, 1_seq);
     EXPECT_LT(p.journal.written(), ticket);
     EXPECT_EQ(wrote(), 1U) << "somebody waits";
     EXPECT_GE(p.journal.written(), ticket);
@@ -104,13 +104,13 @@ TEST(Journal, releasesSurviveAPowerCutInTime) {
         }
         return d.device->requests(IoOp::flush) - before;
     };
-    p.journal.release(3);
+    p.journal.release(3_c);
     d.clock.advance(4000000);
-    p.journal.announce(4, 1); // takes the release along
+    p.journal.announce(4_c, 1_seq); // takes the release along
     EXPECT_EQ(flushed(), 0U);
     EXPECT_EQ(journalOf(d, 0).size(), 2U);
     d.clock.advance(4000000);
-    p.journal.release(5);
+    p.journal.release(5_c);
     EXPECT_EQ(flushed(), 0U);
     d.clock.advance(2000000);
     EXPECT_EQ(flushed(), 1U) << "ten seconds after the first";
@@ -127,7 +127,7 @@ TEST(Journal, triesADiskThatTakesNothingNowAndThen) {
     Parts p(d);
     d.device->script(IoOp::write, 1, Fault::error, true);
     p.context.health.level = Health::Level::noWrites;
-    p.journal.announce(1, 1);
+    p.journal.announce(1_c, 1_seq);
     p.journal.hurry();
     const auto writesIn = [&](const unsigned seconds) {
         const auto before = d.device->requests(IoOp::write);
@@ -150,7 +150,7 @@ TEST(Journal, mayEndWhileItsFlushIsUnderWay) {
     d.device->setDelay(1000, 1000);
     {
         Parts p(d);
-        p.journal.removal(keyOf(1), 1);
+        p.journal.removal(keyOf(1), 1_seq);
         p.journal.hurry();
         ASSERT_TRUE(p.until([&] { p.journal.poll(); return d.device->requests(IoOp::flush) == 1; }));
     }
@@ -168,35 +168,35 @@ TEST(Journal, triesAgainAfterErrors) {
     Parts p(d);
     d.device->script(IoOp::write, 1, Fault::error);
     d.device->script(IoOp::write, 2, Fault::torn);
-    const auto ticket = p.journal.announce(7, 1);
+    const auto ticket = p.journal.announce(7_c, 1_seq);
     for (int i = 0; i < 20; ++i) {
         p.journal.poll();
         p.step();
     }
     EXPECT_GE(p.journal.written(), ticket);
     ASSERT_EQ(journalOf(d, 0).size(), 1U);
-    EXPECT_EQ(journalOf(d, 0)[0].cluster, 7U);
+    EXPECT_EQ(journalOf(d, 0)[0].cluster, 7_c);
 }
 
 TEST(Journal, changesRegionsWithCheckpoints) {
     PartsDevice d;
     Parts p(d);
-    p.journal.removal(keyOf(1), 1);
+    p.journal.removal(keyOf(1), 1_seq);
     ASSERT_TRUE(p.writeJournal());
     EXPECT_GT(p.journal.used(), 0.0);
     p.journal.follow(1);
     EXPECT_EQ(p.journal.used(), 0.0);
-    p.journal.removal(keyOf(2), 2);
+    p.journal.removal(keyOf(2), 2_seq);
     ASSERT_TRUE(p.writeJournal());
     p.journal.follow(1); // tried again: goes on
-    p.journal.removal(keyOf(3), 3);
+    p.journal.removal(keyOf(3), 3_seq);
     ASSERT_TRUE(p.writeJournal());
     ASSERT_EQ(journalOf(d, 0).size(), 1U);
     ASSERT_EQ(journalOf(d, 1).size(), 2U);
     EXPECT_EQ(journalOf(d, 1)[1].key, keyOf(3));
     Parts q(d);
     q.journal.resume(1, 2);
-    q.journal.removal(keyOf(4), 4);
+    q.journal.removal(keyOf(4), 4_seq);
     ASSERT_TRUE(q.writeJournal());
     ASSERT_EQ(journalOf(d, 1).size(), 3U);
 }
@@ -208,12 +208,12 @@ TEST(Journal, losesNothingBetweenRegions) {
         Parts p(d);
         d.device->setDelay(5000, 5000);
         d.device->script(IoOp::write, 1, fault);
-        p.journal.removal(keyOf(1), 1);
+        p.journal.removal(keyOf(1), 1_seq);
         p.journal.hurry();
         p.journal.poll();
-        p.journal.removal(keyOf(2), 2);
+        p.journal.removal(keyOf(2), 2_seq);
         p.journal.follow(1);
-        p.journal.removal(keyOf(3), 3);
+        p.journal.removal(keyOf(3), 3_seq);
         ASSERT_TRUE(p.writeJournal());
         const auto before = journalOf(d, 0);
         const auto after = journalOf(d, 1);
@@ -227,12 +227,12 @@ TEST(Journal, hasALimit) {
     PartsDevice d;
     Parts p(d);
     for (uint64_t n = 0; n < Journal::maxPending; ++n)
-        p.journal.removal(Key(), n);
+        p.journal.removal(Key(), Sequence(n));
     EXPECT_FALSE(p.journal.overflowed());
-    p.journal.removal(Key(), 1);
+    p.journal.removal(Key(), 1_seq);
     EXPECT_TRUE(p.journal.overflowed());
     ASSERT_EQ(p.log.size(), 1U);
-    p.journal.removal(Key(), 1);
+    p.journal.removal(Key(), 1_seq);
     EXPECT_EQ(p.log.size(), 1U) << "said once";
 }
 
@@ -241,7 +241,7 @@ TEST(Journal, stopsAtTheEndOfItsRegion) {
     Parts p(d);
     const auto blocks = d.superblock.geometry.journalBytes / journalBlockBytes;
     for (uint64_t n = 0; n < (blocks + 10) * (JournalBlock::Capacity() / 25); ++n)
-        p.journal.removal(keyOf(n), n);
+        p.journal.removal(keyOf(n), Sequence(n));
     p.journal.hurry();
     for (uint64_t i = 0; i < blocks; ++i) {
         p.journal.poll();
@@ -263,11 +263,11 @@ TEST(SuperblockFile, takesTheNewerWholeCopy) {
     EXPECT_EQ(readSuperblock(*d.device, read, error), Status::notOurs);
     for (uint64_t update = 1; update <= 5; ++update) {
         d.superblock.update = update;
-        d.superblock.lastSequence = 100 * update;
+        d.superblock.lastSequence = Sequence(100 * update);
         d.superblock.encode(d.media.data() + superblockOffset(update));
         ASSERT_EQ(readSuperblock(*d.device, read, error), Status::ok) << error;
         EXPECT_EQ(read.update, update);
-        EXPECT_EQ(read.lastSequence, 100 * update);
+        EXPECT_EQ(read.lastSequence, Sequence(100 * update));
     }
     d.media.data()[superblockOffset(5) + 50] ^= 1;
     ASSERT_EQ(readSuperblock(*d.device, read, error), Status::ok);
@@ -320,7 +320,7 @@ TEST(Checkpointer, writesWhatIsThere) {
         Parts p(d);
         p.allFree();
         for (uint64_t n = 0; n < 200; ++n)
-            p.placed(n, static_cast<ClusterNo>(n / 10), static_cast<uint32_t>(1024 + n % 10 * 4096), static_cast<uint32_t>(100 + n));
+            p.placed(n, static_cast<uint32_t>(n / 10), static_cast<uint32_t>(1024 + n % 10 * 4096), static_cast<uint32_t>(100 + n));
         p.placed(500, 30, 1024, 1000, p.chain({40, 45, 42}, 61440, 1000 + 3 * 61440, 1000));
         p.makeBad(50);
         p.catalog.erase(p.catalog.index().find(keyOf(7)));
@@ -338,7 +338,7 @@ TEST(Checkpointer, writesWhatIsThere) {
         const auto slot = q.catalog.index().find(keyOf(n));
         ASSERT_EQ(slot == noSlot, n == 7);
         if (slot != noSlot) {
-            EXPECT_EQ(q.catalog.index()[slot].cluster, n / 10);
+            EXPECT_EQ(q.catalog.index()[slot].cluster.value(), n / 10);
             EXPECT_EQ(q.catalog.index()[slot].offset(), 1024 + n % 10 * 4096);
             EXPECT_EQ(q.catalog.objectSize(slot), 100 + n);
         }
@@ -347,10 +347,10 @@ TEST(Checkpointer, writesWhatIsThere) {
     ASSERT_NE(large, noSlot);
     EXPECT_EQ(q.catalog.objectSize(large), 1000U + 3 * 61440);
     EXPECT_EQ(q.catalog.payloadBytes(large), 1000U);
-    EXPECT_EQ(q.catalog.clusters()[40].nextPart, 45U);
-    EXPECT_EQ(q.catalog.clusters()[45].nextPart, 42U);
+    EXPECT_EQ(q.catalog.clusters()[40_c].nextPart, 45_c);
+    EXPECT_EQ(q.catalog.clusters()[45_c].nextPart, 42_c);
     EXPECT_EQ(q.catalog.clusters().inState(ClusterState::part), 3U);
-    EXPECT_EQ(q.catalog.clusters()[50].state, ClusterState::bad);
+    EXPECT_EQ(q.catalog.clusters()[50_c].state, ClusterState::bad);
     EXPECT_EQ(q.catalog.clusters().inState(ClusterState::packed), 21U);
     EXPECT_EQ(q.catalog.free().size(), q.catalog.clusters().count() - 21 - 3 - 1);
     EXPECT_EQ(q.catalog.index().find(keyOf(600)), noSlot);
@@ -362,16 +362,16 @@ TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
     auto config = smallConfig();
     config.clusterKb = 16;
     PartsDevice d(160 * MB, config);
-    const ClusterNo late = 5559;
-    ASSERT_GT(d.superblock.geometry.clusterCount, late);
+    const ClusterNo late{5559};
+    ASSERT_GT(d.superblock.geometry.clusterCount, late.value());
     {
         Parts p(d);
         p.allFree();
         p.announce(late);
         p.journal.announce(late, p.context.sequence);
-        for (ClusterNo n = 0; n < 5600; ++n) { // so that there is more than one piece
+        for (ClusterNo n{0}; n < 5600_c; ++n) { // so that there is more than one piece
             if (n != late)
-                p.placed(n, n, 1024, 10);
+                p.placed(n.value(), n, 1024, 10);
         }
         ASSERT_TRUE(p.writeJournal());
         p.checkpointer.request();
@@ -395,7 +395,7 @@ TEST(Checkpointer, leadsToWhatIsWrittenMeanwhile) {
         p.catalog.beginWrite(late, p.context.sequence);
         p.catalog.staging().startPacking(stage);
         p.catalog.place(p.catalog.staging()[stage].record, late, 1024, 300);
-        p.catalog.finishWrite(late, front.header.end, 0, 0);
+        p.catalog.finishWrite(late, front.header.end, 0, 0_seq);
 
         ASSERT_TRUE(p.until([&] { p.checkpointer.poll(); return p.checkpointer.completed() == 1; }));
         d.superblock = p.checkpointer.superblock();

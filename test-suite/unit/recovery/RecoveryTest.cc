@@ -31,7 +31,7 @@ putBlock(PartsDevice &d, const uint32_t at, const uint64_t checkpoint, const uin
     block.run = run;
     JournalRecord record;
     record.key = keyOf(index);
-    record.sequence = 1 + index;
+    record.sequence = Sequence(1 + index);
     block.records.push_back(record);
     const auto &g = d.superblock.geometry;
     block.encode(d.media.data() + g.journalStart[checkpoint % 2] + uint64_t(at) * journalBlockBytes, d.superblock.uuid);
@@ -44,7 +44,7 @@ writeLargeCheckpoint(PartsDevice &d, const uint64_t objects)
     Parts p(d);
     p.allFree();
     for (uint64_t n = 0; n < objects; ++n)
-        p.placed(n, static_cast<ClusterNo>(n % 64), 1024 + static_cast<uint32_t>(n / 64) * 64, 8);
+        p.placed(n, static_cast<uint32_t>(n % 64), 1024 + static_cast<uint32_t>(n / 64) * 64, 8);
     ASSERT_TRUE(p.runCheckpoint());
 }
 
@@ -239,12 +239,12 @@ TEST(Recovery, aScanLeavesNewerClustersAlone) {
     ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));
     d.superblock.log.tail = d.superblock.log.head; // no log: all clusters are unknown
     d.superblock.removalBlocks = 0;
-    putCluster(d, 70, 7000, 5);
+    putCluster(d, 70_c, 7000, 5_seq);
     d.device->setDelay(2000, 2000);
     Parts p(d);
     p.beginRecovery();
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->scanning(); }));
-    putCluster(d, 71, 7001, p.context.sequence + 1);
+    putCluster(d, 71_c, 7001, p.context.sequence + 1);
     ASSERT_TRUE(p.until([&] { p.recovery->poll(); return p.recovery->done(); }));
     EXPECT_NE(p.catalog.index().find(keyOf(7000)), noSlot);
     EXPECT_EQ(p.catalog.index().find(keyOf(7001)), noSlot) << "whoever writes it adds it, too";
@@ -253,15 +253,15 @@ TEST(Recovery, aScanLeavesNewerClustersAlone) {
 /// the superblock is older than what was written last: ages of objects must not depend on that
 TEST(Recovery, goesOnWhereTheHeatOfObjectsIs) {
     PartsDevice d;
-    Sequence newest = 0;
+    Sequence newest{0};
     {
         Parts p(d);
         p.allFree();
         p.placed(1, 1, 1024, 8);
         ASSERT_TRUE(p.runCheckpoint());
-        p.journal.announce(2, p.context.sequence);
+        p.journal.announce(2_c, p.context.sequence);
         newest = p.context.sequence + 5 * p.context.heatTickWrites();
-        putCluster(d, 2, 3, newest);
+        putCluster(d, 2_c, 3, newest);
         ASSERT_TRUE(p.writeJournal());
     }
     Parts p(d);
@@ -285,8 +285,8 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
             for (uint64_t n = 0; n < 10; ++n)
                 p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 512, 8);
             ASSERT_TRUE(p.runCheckpoint());
-            p.journal.announce(2, p.context.sequence);
-            putCluster(d, 2, 3, p.context.sequence + 1); // without the bytes of the object
+            p.journal.announce(2_c, p.context.sequence);
+            putCluster(d, 2_c, 3, p.context.sequence + 1); // without the bytes of the object
             ASSERT_TRUE(p.writeJournal());
         }
         d.device->setDelay(1000, 1000);
@@ -304,7 +304,7 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
         EXPECT_EQ(d.device->injected(Fault::error), fault == Fault::error ? 1U : 0U);
         const auto slot = p.catalog.index().find(keyOf(3));
         ASSERT_NE(slot, noSlot);
-        EXPECT_EQ(p.catalog.index()[slot].cluster, 1U) << "the newer copy is torn";
+        EXPECT_EQ(p.catalog.index()[slot].cluster, 1_c) << "the newer copy is torn";
         EXPECT_EQ(p.catalog.objects(), 10U);
     }
 }
@@ -317,12 +317,12 @@ TEST(Recovery, readsDirectoriesThatAreLongerThanItsFirstRead) {
     for (uint64_t n = 0; n < objects; ++n)
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n % 3)), Status::ok);
     ASSERT_TRUE(t.pack());
-    const auto *const first = t.media.data() + g.clusterOffset(0);
+    const auto *const first = t.media.data() + g.clusterOffset(0_c);
     ClusterHeader header;
     ASSERT_TRUE(Directory::Peek(first, 4096, header));
     ASSERT_GT(header.directoryBytes(), 16384U);
     const std::string image(first, g.clusterBytes);
-    const auto clusterStart = g.clusterOffset(0);
+    const auto clusterStart = g.clusterOffset(0_c);
     t.crash();
     const std::string disk(t.media.data(), t.media.size());
     const auto startsWith = [&](const std::string &bytes) {

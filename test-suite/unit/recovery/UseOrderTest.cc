@@ -40,11 +40,12 @@ TEST_F(UseOrderTest, sortsManyInSlices) {
     constexpr uint32_t count = 5000;
     ASSERT_GE(p.catalog.clusters().count(), count);
     std::vector<std::pair<uint32_t, ClusterNo>> wanted;
-    for (ClusterNo n = 0; n < count; ++n) {
-        pack(n);
+    for (uint32_t n = 0; n < count; ++n) {
+        const ClusterNo c(n);
+        pack(c);
         const auto age = static_cast<uint32_t>(mix(n) >> (n % 33));
-        order.add(n, age);
-        wanted.push_back({age, n});
+        order.add(c, age);
+        wanted.push_back({age, c});
     }
     std::stable_sort(wanted.begin(), wanted.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
     unsigned slices = 0;
@@ -59,14 +60,14 @@ TEST_F(UseOrderTest, sortsManyInSlices) {
 
 /// what happens between slices
 TEST_F(UseOrderTest, leavesWhatIsNewInFront) {
-    for (const ClusterNo n: {0, 1, 2}) {
+    for (const ClusterNo n: {0_c, 1_c, 2_c}) {
         pack(n);
-        order.add(n, 10 - n);
+        order.add(n, 10 - n.value());
     }
-    p.catalog.freeCluster(1);
-    pack(3);
+    p.catalog.freeCluster(1_c);
+    pack(3_c);
     EXPECT_TRUE(order.run([] { return true; }));
-    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{0, 2, 3}));
+    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{0_c, 2_c, 3_c}));
 }
 
 TEST_F(UseOrderTest, ofNothingIsDoneAtOnce) {
@@ -75,28 +76,28 @@ TEST_F(UseOrderTest, ofNothingIsDoneAtOnce) {
 
 /// the clock of uses has 32 bits and goes round after some dozen starts of a large device
 TEST_F(IndexRebuilderTest, clustersAreInOrderOfUseWhenTheClockHasGoneRound) {
-    p.context.sequence = (uint64_t(1) << 32) + 100;
-    const auto used = [&](const ClusterNo c, const uint64_t n, const Sequence when) {
-        found(n, c, 10 + c);
+    p.context.sequence = Sequence((uint64_t(1) << 32) + 100);
+    const auto used = [&](const ClusterNo c, const uint64_t n, const uint64_t when) {
+        found(n, c, 10 + c.value());
         p.entryOf(c).heat = static_cast<uint32_t>(when);
     };
-    used(1, 1, (uint64_t(1) << 32) + 50); // 50 as the table has it
-    used(2, 2, (uint64_t(1) << 32) - 50);
-    used(3, 3, (uint64_t(1) << 32) - 5000);
+    used(1_c, 1, (uint64_t(1) << 32) + 50); // 50 as the table has it
+    used(2_c, 2, (uint64_t(1) << 32) - 50);
+    used(3_c, 3, (uint64_t(1) << 32) - 5000);
     finish();
-    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{3, 2, 1}));
+    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{3_c, 2_c, 1_c}));
 }
 
 /// uses do not matter then, and they are noted all the same
 TEST_F(IndexRebuilderTest, clustersAreInOrderOfWritingWithFifo) {
     p.context.config.replacement = ReplacementPolicy::fifo;
-    p.context.sequence = 1000;
-    for (const ClusterNo c: {1, 2, 3}) {
-        found(c, c, 100 * c);
-        p.entryOf(c).heat = 900 - c;
+    p.context.sequence = 1000_seq;
+    for (const ClusterNo c: {1_c, 2_c, 3_c}) {
+        found(c.value(), c, 100 * c.value());
+        p.entryOf(c).heat = 900 - c.value();
     }
     finish();
-    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{1, 2, 3}));
+    EXPECT_EQ(victims(p.catalog.clusters()), (std::vector<ClusterNo>{1_c, 2_c, 3_c}));
 }
 
 /// a device of some million clusters takes seconds

@@ -11,7 +11,7 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
-constexpr ClusterNo large = 5; ///< cluster with many objects
+constexpr ClusterNo large{5}; ///< cluster with many objects
 constexpr uint32_t payload = 100;
 constexpr unsigned maxTurn = 1024; ///< records in one turn
 
@@ -49,12 +49,12 @@ protected:
 
     /// there is no cluster but the large one, and one that is being written
     void takeAllOthers() {
-        for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c) {
-            if (c && c != large)
+        for (ClusterNo c{0}; p.catalog.clusters().has(c); ++c) {
+            if (c != 0_c && c != large)
                 p.makeBad(c);
         }
         p.announce(0);
-        p.catalog.beginWrite(0, p.context.sequence);
+        p.catalog.beginWrite(0_c, p.context.sequence);
     }
 
     ClusterState state() const { return p.catalog.clusters()[large].state; }

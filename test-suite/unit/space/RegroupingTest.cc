@@ -218,14 +218,14 @@ TEST(RegroupingBudget, isNotRenewedByAStart) {
     constexpr uint64_t most = uint64_t(768) * 65536 / 12; ///< bytes that may be regrouped for what was there
     EXPECT_FALSE(regrouper.affordable(size)) << "there is nothing";
     for (uint64_t n = 0; n < 600; ++n)
-        p.placed(n, static_cast<ClusterNo>(n), 0, size);
+        p.placed(n, n, 0, size);
     auto &counters = p.context.counters;
     counters.packedBytes = 0;
     counters.regroupedBytes = 600 * uint64_t(size) / 12 - size;
     EXPECT_TRUE(regrouper.affordable(size));
     EXPECT_FALSE(regrouper.affordable(size + 1));
     for (uint64_t n = 600; n < 1200; ++n)
-        p.placed(n, static_cast<ClusterNo>(n), 0, size);
+        p.placed(n, n, 0, size);
     counters.regroupedBytes = most - size;
     EXPECT_TRUE(regrouper.affordable(size));
     EXPECT_FALSE(regrouper.affordable(size + 1));

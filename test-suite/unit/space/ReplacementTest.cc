@@ -10,7 +10,7 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
-constexpr ClusterNo home = 5; ///< of the objects that are to be relocated
+constexpr ClusterNo home{5}; ///< of the objects that are to be relocated
 constexpr uint32_t payload = 500;
 constexpr uint32_t spacing = 4096;
 constexpr unsigned maxTurn = 1024; ///< records in one turn
@@ -69,7 +69,7 @@ protected:
     Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
     std::vector<Relocator::Wanted> wanted;
     std::vector<StageNo> staged; ///< again
-    Sequence sequence = 0;
+    Sequence sequence{0};
 };
 
 } // namespace
@@ -160,8 +160,8 @@ TEST_F(Replacement, anObjectThatTheIndexHasNoPlaceForStaysWhereItIs) {
         ASSERT_NE(slot, noSlot) << n;
         EXPECT_EQ(p.catalog.index()[slot].staged(), n == 2) << n;
     }
-    EXPECT_EQ(p.catalog.clusters()[20].state, ClusterState::part);
-    EXPECT_EQ(p.catalog.clusters()[21].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters()[20_c].state, ClusterState::part);
+    EXPECT_EQ(p.catalog.clusters()[21_c].state, ClusterState::part);
     EXPECT_EQ(p.catalog.staging().bytesUsed(), used + Staging::MemoryOf(payload));
 }
 
@@ -189,14 +189,14 @@ TEST_F(Replacement, whatIsEvictedBeforeItsOriginIsGoneMayReturn) {
     p.placed(8, 1, 0, payload);
     prepare(2);
     ASSERT_EQ(relocate(), 2 * payload);
-    ASSERT_TRUE(evictAll(1));
+    ASSERT_TRUE(evictAll(1_c));
     EXPECT_FALSE(p.context.mayReturn()) << "written before anything was relocated";
     p.catalog.staging().startPacking(staged[0]);
     p.beginWrite(2);
-    p.catalog.place(p.catalog.index().find(keyOf(1)), 2, spacing, payload);
-    p.catalog.finishWrite(2, spacing + Catalog::ExtentBytes(payload), 0, 0);
+    p.catalog.place(p.catalog.index().find(keyOf(1)), 2_c, spacing, payload);
+    p.catalog.finishWrite(2_c, spacing + Catalog::ExtentBytes(payload), 0, 0_seq);
     p.placed(9, 2, 0, payload);
-    ASSERT_TRUE(evictAll(2));
+    ASSERT_TRUE(evictAll(2_c));
     EXPECT_TRUE(p.context.mayReturn());
 }
 
@@ -212,7 +212,7 @@ TEST_F(Replacement, objectsWithoutADateDoNotExpire) {
 
 /// room is made by writing; a disk that takes no writes keeps what it has
 TEST_F(Replacement, aDiskThatTakesNoWritesKeepsAll) {
-    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+    for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         p.placed(c, c, spacing, 30000);
     const auto objects = p.catalog.objects();
     p.context.health.level = Health::Level::noWrites;
@@ -230,12 +230,12 @@ TEST_F(Replacement, theHeadUsedLongestAgoGoesWhenPartsTakeAllClusters) {
     const auto open = p.catalog.staging().open(keyOf(900), ObjectInfo()); // which has parts, but is in no list
     ASSERT_NE(open, noStage);
     p.stage(901, bytesOf(901, 100)); // without parts: nothing to gain
-    std::vector<std::vector<ClusterNo>> chains(4);
-    for (ClusterNo c = 0; c < count; ++c)
+    std::vector<std::vector<Plain<ClusterNo>>> chains(4);
+    for (uint32_t c = 0; c < count; ++c)
         chains[c * chains.size() / count].push_back(c);
     for (size_t i = 0; i < chains.size(); ++i)
         p.stage(i, bytesOf(i, payload), p.chain(chains[i], 1000, payload + chains[i].size() * 1000, payload));
-    p.catalog.staging().touch(p.catalog.index()[p.catalog.index().find(keyOf(0))].place);
+    p.catalog.staging().touch(p.catalog.index()[p.catalog.index().find(keyOf(0))].stage());
     ASSERT_EQ(p.allocator.available(), 0U);
     evictor.poll();
     EXPECT_EQ(p.catalog.index().find(keyOf(1)), noSlot);
@@ -250,14 +250,14 @@ TEST_F(Replacement, onlySomeHeadsAreLookedAt) {
     const auto count = p.catalog.clusters().count();
     for (uint64_t n = 0; n < 300; ++n)
         p.stage(100 + n, bytesOf(n, 10));
-    std::vector<ClusterNo> all;
-    for (ClusterNo c = 0; c < count; ++c)
+    std::vector<Plain<ClusterNo>> all;
+    for (uint32_t c = 0; c < count; ++c)
         all.push_back(c);
     p.stage(1, bytesOf(1, payload), p.chain(all, 1000, payload + count * 1000, payload));
     evictor.poll();
     EXPECT_NE(p.catalog.index().find(keyOf(1)), noSlot) << "behind all the others";
     for (uint64_t n = 0; n < 300; ++n)
-        p.catalog.staging().touch(p.catalog.index()[p.catalog.index().find(keyOf(100 + n))].place);
+        p.catalog.staging().touch(p.catalog.index()[p.catalog.index().find(keyOf(100 + n))].stage());
     evictor.poll();
     EXPECT_EQ(p.catalog.index().find(keyOf(1)), noSlot);
     EXPECT_EQ(p.allocator.available(), count);
@@ -268,44 +268,44 @@ TEST_F(Replacement, expiredObjectsAreWorthNothing) {
     p.context.config.fileLifetime = 100;
     evictor.poll(); // looks for what has expired already
     const auto count = p.catalog.clusters().count();
-    for (ClusterNo c = 0; c < count; ++c)
+    for (uint32_t c = 0; c < count; ++c)
         p.placed(c, c, spacing, 30000);
-    constexpr ClusterNo expired = 7; // not the last in the list, but near its end
-    for (ClusterNo c = 0; c < count; ++c)
+    constexpr uint32_t expired = 7; // not the last in the list, but near its end
+    for (uint32_t c = 0; c < count; ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
     p.recordOf(p.catalog.index().find(keyOf(expired))).timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
     p.context.counters.packedBytes = 1 << 30; // a budget for relocating
     evictor.poll();
-    EXPECT_EQ(p.catalog.clusters()[expired].state, ClusterState::free) << "nothing there is wanted";
-    EXPECT_TRUE(relocator.holds(0)) << "the next one has what is wanted";
+    EXPECT_EQ(p.catalog.clusters()[ClusterNo(expired)].state, ClusterState::free) << "nothing there is wanted";
+    EXPECT_TRUE(relocator.holds(0_c)) << "the next one has what is wanted";
 }
 
 /// what is wanted is relocated only as long as staging has room to spare
 TEST_F(Replacement, fullStagingLeavesNoRoomForRelocating) {
-    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+    for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         p.placed(c, c, spacing, 30000);
-    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+    for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
     p.context.counters.packedBytes = 1 << 30;
     ASSERT_TRUE(p.catalog.staging().promise(p.catalog.staging().bytesFree() - 50000));
     evictor.poll();
     EXPECT_EQ(relocator.held(), 0U);
-    EXPECT_EQ(p.catalog.clusters()[0].state, ClusterState::free);
+    EXPECT_EQ(p.catalog.clusters()[0_c].state, ClusterState::free);
     EXPECT_GE(p.allocator.available(), p.allocator.reserve());
 }
 
 /// relocating takes a place of the index for each object: when there is none, a cluster goes as a whole
 TEST_F(Replacement, aFullIndexLeavesNoRoomForRelocating) {
-    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+    for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         p.placed(c, c, spacing, 30000);
-    for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c)
+    for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
     p.context.counters.packedBytes = 1 << 30; // a budget for relocating all
     fillIndex(1);
     evictor.poll();
     EXPECT_EQ(p.catalog.index().find(keyOf(0)), noSlot);
-    EXPECT_EQ(p.catalog.clusters()[0].state, ClusterState::free);
-    EXPECT_TRUE(relocator.holds(1)) << "for this one, the first has left a place";
+    EXPECT_EQ(p.catalog.clusters()[0_c].state, ClusterState::free);
+    EXPECT_TRUE(relocator.holds(1_c)) << "for this one, the first has left a place";
     EXPECT_NE(p.catalog.index().find(keyOf(1)), noSlot);
 }
 
@@ -345,7 +345,7 @@ TEST_F(PartsLeave, inSeveralTurns) {
     constexpr uint32_t objects = 10;
     constexpr uint32_t each = 300; ///< parts
     for (uint32_t n = 0; n < objects; ++n) {
-        std::vector<ClusterNo> parts;
+        std::vector<Plain<ClusterNo>> parts;
         for (uint32_t i = 0; i < each; ++i)
             parts.push_back(100 + n * each + i);
         p.placed(n, home, n * spacing, payload, p.chain(parts, 61440, payload + each * uint64_t(61440), payload));
@@ -384,12 +384,12 @@ protected:
     }
     /// all clusters are parts of large objects, but for some that have an object each
     /// \param size of these; of few bytes, they are moved instead of evicted
-    void takeAllBut(const std::vector<ClusterNo> &packed, const uint32_t size = 40000) {
-        for (ClusterNo c = 0; c < p.catalog.clusters().count(); ++c) {
-            if (std::find(packed.begin(), packed.end(), c) != packed.end())
+    void takeAllBut(const std::vector<uint32_t> &packed, const uint32_t size = 40000) {
+        for (ClusterNo c{0}; p.catalog.clusters().has(c); ++c) {
+            if (std::find(packed.begin(), packed.end(), c.value()) != packed.end())
                 continue;
             p.announce(c);
-            p.catalog.addPart(c, noCluster, 0, 0, 0);
+            p.catalog.addPart(c, noCluster, 0_seq, 0, 0);
         }
         for (const auto c: packed)
             p.placed(c, c, 0, size);
@@ -418,13 +418,13 @@ TEST_F(NextOnDisk, goesFirst) {
 TEST_F(NextOnDisk, isNotLookedForFarAway) {
     const auto count = p.catalog.clusters().count();
     ASSERT_GT(count, 3000U) << "or this tests nothing";
-    std::vector<ClusterNo> packed{2500}; // in the order of their use
+    std::vector<uint32_t> packed{2500}; // in the order of their use
     while (packed.size() < 60)
-        packed.push_back(static_cast<ClusterNo>(1200 + packed.size()));
+        packed.push_back(static_cast<uint32_t>(1200 + packed.size()));
     takeAllBut(packed, 500);
     evictor.poll();
-    EXPECT_TRUE(relocator.holds(2500)) << "of those far away, the one that was not used for longest goes";
-    EXPECT_TRUE(relocator.holds(1201)) << "the next look begins where the last one ended";
+    EXPECT_TRUE(relocator.holds(2500_c)) << "of those far away, the one that was not used for longest goes";
+    EXPECT_TRUE(relocator.holds(1201_c)) << "the next look begins where the last one ended";
     EXPECT_LE(evictor.lastRecords(), maxTurn);
 }
 

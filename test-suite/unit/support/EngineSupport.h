@@ -9,6 +9,7 @@
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/recovery/Format.h"
 #include "test-suite/doubles/FaultyDevice.h"
+#include "test-suite/unit/support/IdSupport.h"
 #include "tools/models/ManualClock.h"
 #include "tools/models/MemoryDevice.h"
 

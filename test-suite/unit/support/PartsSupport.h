@@ -68,7 +68,7 @@ struct Parts {
 
     /// as after the recovery of an empty device
     void allFree() {
-        for (ClusterNo n = 0; n < catalog.clusters().count(); ++n)
+        for (ClusterNo n{0}; catalog.clusters().has(n); ++n)
             catalog.addEmpty(n, true);
         context.recovered = true;
     }
@@ -122,7 +122,7 @@ struct Parts {
     }
 
     /// an object in a cluster, as far as the catalog knows
-    SlotNo placed(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart = noCluster,
+    SlotNo placed(const uint64_t n, const Plain<ClusterNo> c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart = noCluster,
                   const bool joined = false) {
         const auto end = offset + Catalog::ExtentBytes(size);
         if (catalog.clusters()[c].state == ClusterState::packed) {
@@ -134,12 +134,12 @@ struct Parts {
         const auto slot = catalog.staging()[s].record;
         catalog.staging().startPacking(s);
         catalog.place(slot, c, offset, size, joined);
-        catalog.finishWrite(c, end, 0, 0);
+        catalog.finishWrite(c, end, 0, 0_seq);
         return slot;
     }
 
     /// another object in a packed cluster
-    SlotNo added(const uint64_t n, const ClusterNo c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart, const bool joined) {
+    SlotNo added(const uint64_t n, const Plain<ClusterNo> c, const uint32_t offset, const uint32_t size, const ClusterNo firstPart, const bool joined) {
         auto info = infoOf(home.clock.wallSeconds());
         info.flags |= joined ? flagJoined : 0;
         Record r = Record();
@@ -147,39 +147,37 @@ struct Parts {
         r.setPlace(offset, 0);
         r.cluster = c;
         r.size = size;
-        if (firstPart != noCluster) {
-            r.setFlags(r.flags() | flagParted);
-            r.size = firstPart;
-        }
+        if (firstPart != noCluster)
+            r.setFirstPart(firstPart);
         const auto key = keyOf(n);
         return catalog.addFound(catalog.index().hashOf(key), &key, r, size);
     }
 
     /// the next sequence number is that of a cluster, which is free or not known yet
-    void beginWrite(const ClusterNo c) {
+    void beginWrite(const Plain<ClusterNo> c) {
         announce(c);
         catalog.beginWrite(c, ++context.sequence);
     }
-    void announce(const ClusterNo c) {
+    void announce(const Plain<ClusterNo> c) {
         if (catalog.clusters()[c].state == ClusterState::unknown)
             catalog.addEmpty(c, true);
         catalog.announce(c, context.sequence);
     }
-    void makeBad(const ClusterNo c) {
+    void makeBad(const Plain<ClusterNo> c) {
         announce(c);
         catalog.beginWrite(c, context.sequence);
         catalog.failWrite(c);
     }
 
     /// What the catalog has of a cluster, to be changed as no verb does: a test need not wait for days, or for many writes.
-    ClusterEntry &entryOf(const ClusterNo c) { return const_cast<ClusterEntry &>(catalog.clusters()[c]); }
+    ClusterEntry &entryOf(const Plain<ClusterNo> c) { return const_cast<ClusterEntry &>(catalog.clusters()[c]); }
     /// the same of an object
     Record &recordOf(const SlotNo slot) { return const_cast<Record &>(catalog.index()[slot]); }
 
     /// a chain of parts
-    ClusterNo chain(const std::vector<ClusterNo> &numbers, const uint32_t bytes, const uint64_t total, const uint32_t head) {
+    ClusterNo chain(const std::vector<Plain<ClusterNo>> &numbers, const uint32_t bytes, const uint64_t total, const uint32_t head) {
         auto before = noCluster;
-        for (const auto c: numbers) {
+        for (const ClusterNo c: numbers) {
             if (catalog.clusters()[c].state != ClusterState::announced)
                 announce(c);
             catalog.addPart(c, before, ++context.sequence, partPayloadAt + bytes, 0);

@@ -41,16 +41,16 @@ Corpus::inCluster() const
     return static_cast<uint32_t>((geometry.clusterBytes - ClusterHeader::encodedBytes - extentAlignment) / each);
 }
 
-ClusterNo
+uint32_t
 Corpus::clusters() const
 {
-    return static_cast<ClusterNo>((objects + inCluster() - 1) / inCluster());
+    return static_cast<uint32_t>((objects + inCluster() - 1) / inCluster());
 }
 
-ClusterNo
+uint32_t
 Corpus::clustersOfCopies() const
 {
-    return static_cast<ClusterNo>((copies + inCluster() - 1) / inCluster());
+    return static_cast<uint32_t>((copies + inCluster() - 1) / inCluster());
 }
 
 uint32_t
@@ -76,7 +76,7 @@ Corpus::directory(const ClusterNo n) const
     if (n < first || n >= first + clusters() + clustersOfCopies())
         return d;
     const bool copy = n >= first + clusters();
-    const auto begin = uint64_t(copy ? n - first - clusters() : n - first) * inCluster();
+    const auto begin = uint64_t(n - first - (copy ? clusters() : 0)) * inCluster();
     const auto count = static_cast<uint32_t>(std::min<uint64_t>(inCluster(), (copy ? copies : objects) - begin));
     d.header.number = n;
     d.header.uuid = uuid;

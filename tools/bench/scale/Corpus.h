@@ -23,12 +23,12 @@ struct Corpus {
     uint32_t objectBytes = 0; ///< of each
     uint64_t objects = 0;
     uint64_t copies = 0; ///< objects that were moved and of which the log has the older copy
-    ClusterFs::ClusterNo first = 0; ///< cluster with the first objects
+    ClusterFs::ClusterNo first{0}; ///< cluster with the first objects
     int64_t made = 0; ///< seconds since 1970
 
     uint32_t inCluster() const; ///< objects
-    ClusterFs::ClusterNo clusters() const; ///< that hold the objects
-    ClusterFs::ClusterNo clustersOfCopies() const; ///< behind those
+    uint32_t clusters() const; ///< that hold the objects
+    uint32_t clustersOfCopies() const; ///< behind those
 
     /// \returns the extent's offset of the i-th object of a cluster that holds so many
     static uint32_t OffsetOf(uint32_t i, uint32_t inCluster, uint32_t objectBytes);
@@ -37,7 +37,7 @@ struct Corpus {
     ClusterFs::Directory directory(ClusterFs::ClusterNo) const;
 
     ClusterFs::ObjectInfo info() const; ///< of each object
-    ClusterFs::Sequence sequenceOf(const ClusterFs::ClusterNo n) const { return 1 + n - first; }
+    ClusterFs::Sequence sequenceOf(const ClusterFs::ClusterNo n) const { return ClusterFs::Sequence(1 + n.value() - first.value()); }
 };
 
 } // namespace ScaleBench

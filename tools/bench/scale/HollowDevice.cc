@@ -136,7 +136,7 @@ HollowDevice::make(Request &request, const char *const front, const uint32_t siz
 {
     const auto &io = request.io;
     const auto &g = corpus_.geometry;
-    const auto n = static_cast<ClusterNo>((io.offset - g.clusterStart) / g.clusterBytes);
+    const auto n = ClusterNo(static_cast<uint32_t>((io.offset - g.clusterStart) / g.clusterBytes));
     const auto from = static_cast<uint32_t>((io.offset - g.clusterStart) % g.clusterBytes);
     memset(io.buffer, 0, io.size);
     Directory d;

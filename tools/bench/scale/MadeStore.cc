@@ -115,7 +115,7 @@ MadeStore::MadeStore(const Shape &shape, const std::string &path): shape_(shape)
     const auto blocks = logShare * (said / (IndexBlock::capacity() * 9 / 10) + 8);
     if (blocks > g.logBlocks)
         superblock_.logClusters = static_cast<uint32_t>((blocks - g.logBlocks) / (g.clusterBytes / indexBlockBytes) + 1);
-    corpus_.first = superblock_.logClusters;
+    corpus_.first = ClusterNo(superblock_.logClusters);
     need(used() <= g.clusterCount,
          std::to_string(shape.objects) + " objects of " + std::to_string(shape.objectBytes) + " bytes do not fit into " +
          std::to_string(g.clusterCount) + " clusters");
@@ -124,7 +124,7 @@ MadeStore::MadeStore(const Shape &shape, const std::string &path): shape_(shape)
 uint64_t
 MadeStore::used() const
 {
-    return uint64_t(corpus_.first) + corpus_.clusters() + corpus_.clustersOfCopies();
+    return uint64_t(corpus_.first.value()) + corpus_.clusters() + corpus_.clustersOfCopies();
 }
 
 bool
@@ -193,18 +193,18 @@ MadeStore::writeLog(Device &device)
     log.part(IndexBlock::Part::contents);
     Record record = Record();
     record.setInfo(corpus_.info());
-    for (ClusterNo c = 0; c < corpus_.clusters(); ++c) {
+    for (uint32_t c = 0; c < corpus_.clusters(); ++c) {
         IndexSection s;
         s.cluster = corpus_.first + c;
         s.state = static_cast<uint8_t>(ClusterState::packed);
         s.whole = true;
         s.sequence = corpus_.sequenceOf(s.cluster);
-        s.heat = static_cast<uint32_t>(s.sequence);
+        s.heat = static_cast<uint32_t>(s.sequence.value());
         s.written = static_cast<uint32_t>(corpus_.made);
         const auto begin = uint64_t(c) * corpus_.inCluster();
         const auto count = static_cast<uint32_t>(std::min<uint64_t>(corpus_.inCluster(), corpus_.objects - begin));
         s.end = Corpus::OffsetOf(count, count, corpus_.objectBytes);
-        const auto heat = static_cast<uint32_t>(s.sequence / tickWrites & 0xff) << 3;
+        const auto heat = static_cast<uint32_t>(s.sequence.value() / tickWrites & 0xff) << 3;
         bool opened = false;
         for (uint32_t i = 0; i < count; ++i) {
             IndexObject o;
@@ -225,7 +225,7 @@ MadeStore::writeLog(Device &device)
     log.close();
     log.flush();
     superblock_.clean = !corpus_.copies;
-    superblock_.lastSequence = corpus_.clusters();
+    superblock_.lastSequence = Sequence(corpus_.clusters());
     superblock_.objects = corpus_.objects;
     superblock_.checkpoint = superblock_.serial = superblock_.removalBlocks = superblock_.turn = 1;
     superblock_.log.blocks = g.logBlocksWith(superblock_.logClusters);

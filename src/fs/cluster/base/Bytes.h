@@ -21,6 +21,8 @@ public:
     void u16(const uint16_t v) { number(v, 2); }
     void u32(const uint32_t v) { number(v, 4); }
     void u64(const uint64_t v) { number(v, 8); }
+    template <class Tag, class N>
+    void id(const Id<Tag, N> v) { number(v.value(), sizeof(N)); }
     void bytes(const void *from, const size_t n) {
         assert(n <= left());
         memcpy(at_, from, n);
@@ -59,6 +61,8 @@ public:
     uint16_t u16() { return static_cast<uint16_t>(number(2)); }
     uint32_t u32() { return static_cast<uint32_t>(number(4)); }
     uint64_t u64() { return number(8); }
+    template <class Tag, class N>
+    void id(Id<Tag, N> &to) { to = Id<Tag, N>(static_cast<N>(number(sizeof(N)))); }
     void bytes(void *to, const size_t n) {
         if (!take(n)) {
             memset(to, 0, n);

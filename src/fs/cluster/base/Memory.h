@@ -4,6 +4,8 @@
 #ifndef SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
 #define SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
 
+#include "fs/cluster/base/Id.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,18 +31,23 @@ private:
     size_t size_;
 };
 
-/// an array of plain records in a Region
-template <class T>
+/// An array of plain records in a Region.
+/// \param Number by which they are found: an Id, where each record is of a thing that has one
+template <class T, class Number = size_t>
 class Table
 {
 public:
     explicit Table(const size_t count): region_(count * sizeof(T)), count_(count) {}
 
-    T &operator [](const size_t i) { return reinterpret_cast<T *>(region_.data())[i]; }
-    const T &operator [](const size_t i) const { return reinterpret_cast<const T *>(region_.data())[i]; }
+    T &operator [](const Number i) { return reinterpret_cast<T *>(region_.data())[Place(i)]; }
+    const T &operator [](const Number i) const { return reinterpret_cast<const T *>(region_.data())[Place(i)]; }
     size_t count() const { return count_; }
 
 private:
+    static constexpr size_t Place(const size_t i) { return i; }
+    template <class Tag, class N>
+    static constexpr size_t Place(const Id<Tag, N> i) { return i.value(); }
+
     Region region_;
     size_t count_;
 };

@@ -4,6 +4,8 @@
 #ifndef SQUID_SRC_FS_CLUSTER_BASE_TYPES_H
 #define SQUID_SRC_FS_CLUSTER_BASE_TYPES_H
 
+#include "fs/cluster/base/Id.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -58,12 +60,15 @@ struct KeyHash {
     size_t operator ()(const Key &k) const { return static_cast<size_t>(k.high() ^ k.low()); }
 };
 
-using ClusterNo = uint32_t; ///< position of a cluster in the cluster region, from 0
-using SlotNo = uint32_t; ///< position of a record in the index
-using Sequence = uint64_t; ///< number of a cluster write; grows by one for each, never reused
+using ClusterNo = Id<struct ClusterTag, uint32_t>; ///< position of a cluster in the cluster region, from 0
+using SlotNo = Id<struct SlotTag, uint32_t>; ///< position of a record in the index
+using StageNo = Id<struct StageTag, uint32_t>; ///< position of an object in the staging table
+using Sequence = Id<struct SequenceTag, uint64_t>; ///< number of a cluster write; grows by one for each, never reused
 
-constexpr ClusterNo noCluster = 0xffffffffU;
-constexpr SlotNo noSlot = 0xffffffffU;
+constexpr ClusterNo noCluster{0xffffffffU};
+constexpr SlotNo noSlot{0xffffffffU};
+constexpr StageNo noStage{0xffffffffU};
+constexpr Sequence maxSequence{~uint64_t(0)}; ///< that of no cluster
 
 /// what Squid wants to know of an object before it is read; times are seconds
 /// since 1970, -1 when unknown

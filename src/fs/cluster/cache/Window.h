@@ -15,7 +15,7 @@ namespace ClusterFs {
 /// contiguous bytes of a cluster
 struct ClusterRange {
     ClusterNo cluster = noCluster;
-    Sequence sequence = 0; ///< of the cluster: tells its contents from those that it had before
+    Sequence sequence{0}; ///< of the cluster: tells its contents from those that it had before
     uint32_t start = 0; ///< bytes from the cluster's start
     uint32_t size = 0; ///< bytes
 

@@ -25,8 +25,7 @@ ClusterFs::Catalog::addStaged(const StageNo stage)
     auto &r = index_[slot];
     r.setInfo(o.info);
     r.setFlags(r.flags() & static_cast<uint8_t>(~flagParted));
-    r.cluster = stagedCluster;
-    r.place = stage;
+    r.setStage(stage);
     r.size = o.size;
     o.record = slot;
     if (o.firstPart != noCluster)
@@ -40,8 +39,7 @@ ClusterFs::Catalog::adoptParts(const SlotNo slot, const ClusterNo first)
 {
     auto &r = index_[slot];
     assert(!r.parted());
-    r.setFlags(r.flags() | flagParted);
-    r.size = first;
+    r.setFirstPart(first);
     for (auto c = first; c != noCluster; c = clusters_[c].nextPart)
         clusters_[c].first = slot;
 }
@@ -52,7 +50,7 @@ ClusterFs::Catalog::disownParts(const SlotNo slot)
     auto &r = index_[slot];
     if (!r.parted())
         return;
-    const auto first = r.size;
+    const auto first = r.firstPart();
     const auto payload = payloadBytes(slot);
     liveBytes_ -= objectSize(slot) - payload;
     r.setFlags(r.flags() & static_cast<uint8_t>(~flagParted));
@@ -68,7 +66,7 @@ ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint
     if (joined)
         r.setFlags(r.flags() | flagJoined);
     assert(r.staged());
-    const auto stage = static_cast<StageNo>(r.place);
+    const auto stage = r.stage();
     const auto heat = staging_[stage].heat;
     auto &c = clusters_[cluster];
     assert(c.state == ClusterState::writing);
@@ -223,7 +221,7 @@ ClusterFs::Catalog::addFound(const HashedKey hashed, const Key *key, const Recor
     ++c.live;
     c.liveBytes += ExtentBytes(payload);
     if (r.parted()) {
-        for (auto p = r.size; p != noCluster; p = clusters_[p].nextPart)
+        for (auto p = r.firstPart(); p != noCluster; p = clusters_[p].nextPart)
             clusters_[p].first = slot;
     }
     liveBytes_ += objectSize(slot);
@@ -254,7 +252,7 @@ ClusterFs::Catalog::relocate(const SlotNo slot, const StageNo stage)
     assert(clusters_[origin].relocated > 0);
     auto &staged = staging_.entry(stage);
     if (index_[slot].parted()) {
-        staged.firstPart = index_[slot].size;
+        staged.firstPart = index_[slot].firstPart();
         disownParts(slot);
     }
     forget(slot);
@@ -305,15 +303,15 @@ ClusterFs::Catalog::touch(const SlotNo slot, const uint32_t heat, const Sequence
 {
     auto &r = index_[slot];
     if (r.staged()) {
-        staging_.entry(r.place).heat = heat;
-        staging_.touch(r.place);
+        staging_.entry(r.stage()).heat = heat;
+        staging_.touch(r.stage());
         return;
     }
     if (heat != r.heat())
         changes_.used(index_.hashedOf(slot));
     r.setHeat(heat);
     auto &c = clusters_[r.cluster];
-    c.heat = static_cast<uint32_t>(now);
+    c.heat = static_cast<uint32_t>(now.value());
     if (reorder && c.state == ClusterState::packed)
         clusters_.toHead(r.cluster);
 }
@@ -329,7 +327,7 @@ ClusterFs::Catalog::updateInfo(const SlotNo slot, const ObjectInfo &info)
         changes_.updated(index_.hashedOf(slot), r.cluster);
         return;
     }
-    auto &staged = staging_.entry(r.place);
+    auto &staged = staging_.entry(r.stage());
     own.size = staged.info.size;
     staged.info = own;
 }
@@ -342,10 +340,10 @@ ClusterFs::Catalog::forget(const SlotNo slot)
     const auto size = objectSize(slot);
     assert(liveBytes_ >= size);
     liveBytes_ -= size;
-    const auto parts = r.parted() ? r.size : noCluster;
+    const auto parts = r.parted() ? r.firstPart() : noCluster;
     index_.unlink(slot);
     if (r.staged()) {
-        const auto stage = static_cast<StageNo>(r.place);
+        const auto stage = r.stage();
         index_.release(slot);
         dropStaged(stage);
     } else {
@@ -505,7 +503,7 @@ ClusterFs::Catalog::finishWrite(const ClusterNo n, const uint32_t end, const uin
     enter(n, ClusterState::packed);
     c.end = end;
     c.written = written;
-    c.heat = static_cast<uint32_t>(now);
+    c.heat = static_cast<uint32_t>(now.value());
     freeIfEmpty(n);
 }
 
@@ -606,7 +604,7 @@ ClusterFs::Catalog::addRead(const ClusterNo n, const ClusterHeader &header)
     c.sequence = header.sequence;
     c.end = header.end;
     c.written = static_cast<uint32_t>(header.written);
-    c.heat = static_cast<uint32_t>(header.sequence);
+    c.heat = static_cast<uint32_t>(header.sequence.value());
     enter(n, header.kind == ClusterKind::part ? ClusterState::part : ClusterState::packed);
 }
 
@@ -632,7 +630,7 @@ uint32_t
 ClusterFs::Catalog::heat(const SlotNo slot) const
 {
     const auto &r = index_[slot];
-    return r.staged() ? staging_[r.place].heat : r.heat();
+    return r.staged() ? staging_[r.stage()].heat : r.heat();
 }
 
 ClusterFs::ObjectInfo
@@ -647,12 +645,12 @@ uint64_t
 ClusterFs::Catalog::objectSize(const SlotNo slot) const
 {
     const auto &r = index_[slot];
-    return r.parted() ? clusters_[r.size].total : r.size;
+    return r.parted() ? clusters_[r.firstPart()].total : r.size;
 }
 
 uint32_t
 ClusterFs::Catalog::payloadBytes(const SlotNo slot) const
 {
     const auto &r = index_[slot];
-    return r.parted() ? clusters_[r.size].headBytes : r.size;
+    return r.parted() ? clusters_[r.firstPart()].headBytes : r.size;
 }

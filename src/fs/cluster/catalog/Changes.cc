@@ -107,18 +107,19 @@ ClusterFs::Changes::failed()
 ClusterFs::ClusterNo
 ClusterFs::Changes::next(ClusterNo &from, unsigned &looks) const
 {
-    while (from < count_ && looks) {
+    auto at = from.value();
+    auto found = noCluster;
+    while (found == noCluster && at < count_ && looks) {
         --looks;
-        if (!before().page(from)) {
-            from = (from / Bits::pageBits + 1) * Bits::pageBits;
-            continue;
-        }
-        const auto word = before().from(from);
+        const auto word = before().page(at) ? before().from(at) : 0;
         if (word) {
-            from += static_cast<ClusterNo>(__builtin_ctzll(word));
-            return from++;
+            found = ClusterNo(at + static_cast<uint32_t>(__builtin_ctzll(word)));
+            at = found.value() + 1;
+        } else {
+            const auto unit = before().page(at) ? Bits::wordBits : Bits::pageBits;
+            at = (at / unit + 1) * unit;
         }
-        from = (from / Bits::wordBits + 1) * Bits::wordBits;
     }
-    return noCluster;
+    from = ClusterNo(at);
+    return found;
 }

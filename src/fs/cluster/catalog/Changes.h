@@ -83,14 +83,14 @@ private:
         explicit Bits(const uint32_t clusters): words_((clusters + wordBits - 1) / wordBits), pages_(words_.count() / pageWords + 1) {}
 
         void set(const ClusterNo n) {
-            words_[n / wordBits] |= uint64_t(1) << (n % wordBits);
-            pages_[n / wordBits / pageWords] = 1;
+            words_[n.value() / wordBits] |= uint64_t(1) << (n.value() % wordBits);
+            pages_[n.value() / pageBits] = 1;
         }
-        bool get(const ClusterNo n) const { return words_[n / wordBits] >> (n % wordBits) & 1; }
-        /// \returns the word with the bit of a cluster, from that bit on
-        uint64_t from(const ClusterNo n) const { return words_[n / wordBits] >> (n % wordBits); }
-        /// whether the page that has a cluster's bit has any
-        bool page(const ClusterNo n) const { return pages_[n / pageBits]; }
+        bool get(const ClusterNo n) const { return from(n.value()) & 1; }
+        /// \returns the word with a bit, from that bit on
+        uint64_t from(const uint32_t bit) const { return words_[bit / wordBits] >> (bit % wordBits); }
+        /// whether the page that has a bit has any
+        bool page(const uint32_t bit) const { return pages_[bit / pageBits]; }
 
         void clear();
         void add(const Bits &);

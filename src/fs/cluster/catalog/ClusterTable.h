@@ -26,12 +26,13 @@ constexpr unsigned clusterStateCount = 9;
 
 /// The number of a cluster or of a slot, of which noCluster or noSlot is zero in memory: a table of
 /// millions of clusters needs no pages until something is known of them.
+template <class Number>
 class Link
 {
 public:
-    operator uint32_t() const { return ~inverse_; }
-    Link &operator =(const uint32_t number) {
-        inverse_ = ~number;
+    operator Number() const { return Number(~inverse_); }
+    Link &operator =(const Number number) {
+        inverse_ = ~number.value();
         return *this;
     }
 
@@ -43,17 +44,17 @@ private:
 struct ClusterEntry {
     static constexpr uint8_t unwritable = 255; ///< of errors: not to be used again
 
-    uint64_t sequence; ///< of what it holds
+    Sequence sequence; ///< of what it holds
     uint64_t total; ///< first part of an object: the object's stored bytes
-    Link first; ///< a slot; packed: first record, linked by Record::sibling; part: the owner's slot
+    Link<SlotNo> first; ///< a slot; packed: first record, linked by Record::sibling; part: the owner's slot
     uint32_t live; ///< records that are not dead
     uint32_t liveBytes; ///< extents of those
     uint32_t end; ///< bytes written
     uint32_t pins; ///< readers and requests that need the bytes to stay
     uint32_t heat; ///< write clock at the last use
-    Link previous; ///< neighbour in the list of its state
-    Link next;
-    Link nextPart; ///< the object's next part
+    Link<ClusterNo> previous; ///< neighbour in the list of its state
+    Link<ClusterNo> next;
+    Link<ClusterNo> nextPart; ///< the object's next part
     uint32_t headBytes; ///< first part of an object: payload in its extent
     uint32_t written; ///< seconds since 1970, low 32 bits
     ClusterState state;
@@ -72,6 +73,9 @@ public:
     ClusterEntry &operator [](const ClusterNo n) { return entries_[n]; }
     const ClusterEntry &operator [](const ClusterNo n) const { return entries_[n]; }
     uint32_t count() const { return static_cast<uint32_t>(entries_.count()); }
+    bool has(const ClusterNo n) const { return n.value() < count(); }
+    /// the next one on the device, the first one behind the last
+    ClusterNo after(const ClusterNo n) const { return has(n + 1) ? n + 1 : ClusterNo(0); }
 
     /// whether a cluster may go from one state to another
     static bool MayFollow(ClusterState from, ClusterState to);
@@ -97,7 +101,7 @@ private:
     void unlink(ClusterNo);
 
     Changes &changes_;
-    Table<ClusterEntry> entries_;
+    Table<ClusterEntry, ClusterNo> entries_;
     uint32_t states_[clusterStateCount] = {};
     ClusterNo head_ = noCluster;
     ClusterNo tail_ = noCluster;

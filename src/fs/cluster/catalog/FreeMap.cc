@@ -8,6 +8,8 @@
 namespace ClusterFs {
 namespace {
 constexpr uint32_t wordBits = 64;
+constexpr size_t wordOf(const ClusterNo n) { return n.value() / wordBits; }
+constexpr uint64_t bitOf(const ClusterNo n) { return uint64_t(1) << (n.value() % wordBits); }
 } // namespace
 } // namespace ClusterFs
 
@@ -20,27 +22,27 @@ ClusterFs::FreeMap::FreeMap(const uint32_t clusterCount):
 void
 ClusterFs::FreeMap::add(const ClusterNo n)
 {
-    assert(n < count_ && !contains(n));
-    words_[n / wordBits] |= uint64_t(1) << (n % wordBits);
+    assert(n.value() < count_ && !contains(n));
+    words_[wordOf(n)] |= bitOf(n);
     ++size_;
 }
 
 void
 ClusterFs::FreeMap::remove(const ClusterNo n)
 {
-    assert(n < count_ && contains(n));
-    words_[n / wordBits] &= ~(uint64_t(1) << (n % wordBits));
+    assert(n.value() < count_ && contains(n));
+    words_[wordOf(n)] &= ~bitOf(n);
     --size_;
 }
 
 bool
 ClusterFs::FreeMap::contains(const ClusterNo n) const
 {
-    return words_[n / wordBits] >> (n % wordBits) & 1;
+    return words_[wordOf(n)] & bitOf(n);
 }
 
 ClusterFs::ClusterNo
-ClusterFs::FreeMap::firstFrom(const ClusterNo from) const
+ClusterFs::FreeMap::firstFrom(const uint32_t from) const
 {
     if (from >= count_)
         return noCluster;
@@ -51,11 +53,11 @@ ClusterFs::FreeMap::firstFrom(const ClusterNo from) const
             return noCluster;
         bits = words_[w];
     }
-    return static_cast<ClusterNo>(w * wordBits + static_cast<unsigned>(__builtin_ctzll(bits)));
+    return ClusterNo(static_cast<uint32_t>(w * wordBits) + static_cast<unsigned>(__builtin_ctzll(bits)));
 }
 
 ClusterFs::ClusterNo
-ClusterFs::FreeMap::lastBefore(const ClusterNo before) const
+ClusterFs::FreeMap::lastBefore(const uint32_t before) const
 {
     if (!before)
         return noCluster;
@@ -67,7 +69,7 @@ ClusterFs::FreeMap::lastBefore(const ClusterNo before) const
             return noCluster;
         bits = words_[--w];
     }
-    return static_cast<ClusterNo>(w * wordBits + 63U - static_cast<unsigned>(__builtin_clzll(bits)));
+    return ClusterNo(static_cast<uint32_t>(w * wordBits) + 63U - static_cast<unsigned>(__builtin_clzll(bits)));
 }
 
 ClusterFs::ClusterNo
@@ -75,9 +77,9 @@ ClusterFs::FreeMap::closest(const ClusterNo to) const
 {
     if (!size_)
         return noCluster;
-    const auto place = to < count_ ? to : 0;
-    const auto above = firstFrom(place);
-    const auto below = lastBefore(place);
+    const auto place = to.value() < count_ ? to : ClusterNo(0);
+    const auto above = firstFrom(place.value());
+    const auto below = lastBefore(place.value());
     if (above == noCluster)
         return below;
     if (below == noCluster)
@@ -88,6 +90,6 @@ ClusterFs::FreeMap::closest(const ClusterNo to) const
 ClusterFs::ClusterNo
 ClusterFs::FreeMap::following(const ClusterNo from) const
 {
-    const auto after = firstFrom(from);
+    const auto after = firstFrom(from.value());
     return after != noCluster ? after : firstFrom(0);
 }

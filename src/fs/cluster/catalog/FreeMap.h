@@ -28,8 +28,8 @@ public:
     ClusterNo following(ClusterNo from) const;
 
 private:
-    ClusterNo firstFrom(ClusterNo from) const;
-    ClusterNo lastBefore(ClusterNo before) const;
+    ClusterNo firstFrom(uint32_t from) const;
+    ClusterNo lastBefore(uint32_t before) const;
 
     Table<uint64_t> words_;
     uint32_t count_;

@@ -42,7 +42,7 @@ ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, con
     assert(capacity > 0 && capacity < Record::lastFlag);
     assert(baseBuckets > 0 && baseBuckets < Record::lastFlag);
     if (keepKeys)
-        keys_ = std::make_unique<Table<Key>>(records_.count());
+        keys_ = std::make_unique<Table<Key, SlotNo>>(records_.count());
 }
 
 void
@@ -73,13 +73,13 @@ ClusterFs::Index::split()
     const auto to = static_cast<uint32_t>(bucketCount_);
     constexpr uint32_t ahead = 8; // splits; records lie all over the memory
     if (buckets_[from + ahead]) // there are as many again behind the last one that is split
-        __builtin_prefetch(&records_[buckets_[from + ahead] - 1]);
-    auto at = buckets_[from] ? buckets_[from] - 1 : noSlot;
+        __builtin_prefetch(&records_[SlotNo(buckets_[from + ahead] - 1)]);
+    auto at = buckets_[from] ? SlotNo(buckets_[from] - 1) : noSlot;
     buckets_[from] = 0;
     while (at != noSlot) {
         const auto next = records_[at].next;
         push((records_[at].tag >> level_) & 1 ? to : from, at);
-        at = (next & Record::lastFlag) ? noSlot : next;
+        at = (next & Record::lastFlag) ? noSlot : SlotNo(next);
     }
     if (++bucketCount_ == 2 * before)
         ++level_;
@@ -89,7 +89,7 @@ void
 ClusterFs::Index::push(const uint32_t bucket, const SlotNo slot)
 {
     records_[slot].next = buckets_[bucket] ? buckets_[bucket] - 1 : (Record::lastFlag | bucket);
-    buckets_[bucket] = slot + 1;
+    buckets_[bucket] = slot.value() + 1;
 }
 
 ClusterFs::SlotNo
@@ -101,9 +101,9 @@ ClusterFs::Index::find(const HashedKey k) const
     if (!first)
         return noSlot;
     // all records of a bucket agree in the bits by which it was split
-    for (uint32_t at = first - 1; !(at & Record::lastFlag); at = records_[at].next) {
-        if (records_[at].tag == k.tag)
-            return at;
+    for (uint32_t at = first - 1; !(at & Record::lastFlag); at = records_[SlotNo(at)].next) {
+        if (records_[SlotNo(at)].tag == k.tag)
+            return SlotNo(at);
     }
     return noSlot;
 }
@@ -134,7 +134,7 @@ ClusterFs::Index::bucketOfSlot(const SlotNo slot) const
 {
     uint32_t at = records_[slot].next;
     while (!(at & Record::lastFlag))
-        at = records_[at].next;
+        at = records_[SlotNo(at)].next;
     return at & ~Record::lastFlag;
 }
 
@@ -150,13 +150,13 @@ ClusterFs::Index::unlink(const SlotNo slot)
     auto &r = records_[slot];
     assert(!r.dead());
     const auto bucket = bucketOfSlot(slot);
-    const auto first = buckets_[bucket] - 1;
+    const SlotNo first(buckets_[bucket] - 1);
     if (first == slot) {
         buckets_[bucket] = (r.next & Record::lastFlag) ? 0 : r.next + 1;
     } else {
         auto before = first;
-        while (records_[before].next != slot)
-            before = records_[before].next;
+        while (records_[before].next != slot.value())
+            before = SlotNo(records_[before].next);
         records_[before].next = r.next;
     }
     r.setFlags(r.flags() | Record::flagDead);
@@ -170,7 +170,7 @@ ClusterFs::Index::release(const SlotNo slot)
     auto &r = records_[slot];
     assert(r.dead());
     r.cluster = noCluster;
-    r.next = free_;
+    r.next = free_.value();
     free_ = slot;
     assert(used_ > 0);
     --used_;
@@ -181,14 +181,14 @@ ClusterFs::Index::allocate()
 {
     if (free_ != noSlot) {
         const auto slot = free_;
-        free_ = records_[slot].next;
+        free_ = SlotNo(records_[slot].next);
         ++used_;
         return slot;
     }
     if (fresh_ >= records_.count())
         return noSlot;
     ++used_;
-    return static_cast<SlotNo>(fresh_++);
+    return SlotNo(static_cast<uint32_t>(fresh_++));
 }
 
 uint64_t

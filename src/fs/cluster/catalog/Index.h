@@ -43,12 +43,15 @@ public:
     void prefetchBucket(const HashedKey k) const { __builtin_prefetch(&buckets_[bucketOf(k)]); }
     void prefetchRecord(const HashedKey k) const {
         if (const auto first = buckets_[bucketOf(k)])
-            __builtin_prefetch(&records_[first - 1]);
+            __builtin_prefetch(&records_[SlotNo(first - 1)]);
     }
     void prefetchSecond(const HashedKey k) const {
         const auto first = buckets_[bucketOf(k)];
-        if (first && !(records_[first - 1].next & Record::lastFlag))
-            __builtin_prefetch(&records_[records_[first - 1].next]);
+        if (!first)
+            return;
+        const auto second = records_[SlotNo(first - 1)].next;
+        if (!(second & Record::lastFlag))
+            __builtin_prefetch(&records_[SlotNo(second)]);
     }
 
     /// Adds a zeroed record; does not look for an older one.
@@ -93,9 +96,9 @@ private:
     const uint32_t baseBuckets_;
     unsigned level_ = 0; ///< bits of the tag that choose a bucket; one more in buckets that were split
     uint64_t bucketCount_;
-    Table<Record> records_;
+    Table<Record, SlotNo> records_;
     Table<uint32_t> buckets_; ///< slot + 1 of the first record, 0 = empty
-    std::unique_ptr<Table<Key>> keys_;
+    std::unique_ptr<Table<Key, SlotNo>> keys_;
     SlotNo free_ = noSlot; ///< released slots, linked by next
     uint64_t fresh_ = 0; ///< slots from here on were never used
     uint64_t linked_ = 0;

@@ -10,7 +10,7 @@
 namespace ClusterFs {
 
 /// Clusters that are not on the device: values of Record::cluster.
-constexpr ClusterNo stagedCluster = 0xfffffffeU; ///< the object is in staging; place holds its slot there
+constexpr ClusterNo stagedCluster{0xfffffffeU}; ///< the object is in staging; place holds its slot there
 
 /// An object's line in the index. Plain numbers only: it lives in memory that
 /// several processes may map. Times are packed without losing a second where
@@ -18,10 +18,10 @@ constexpr ClusterNo stagedCluster = 0xfffffffeU; ///< the object is in staging; 
 struct Record {
     uint32_t tag; ///< of the key; together with the bucket it stands for the key
     uint32_t next; ///< slot of the next record of the bucket, or lastFlag and the bucket's number
-    uint32_t sibling; ///< slot of the next record of the same cluster
+    SlotNo sibling; ///< the next record of the same cluster
     ClusterNo cluster;
     uint32_t place; ///< offset in units of extentAlignment (21 bits), heat (11 bits); or the staging slot
-    uint32_t size; ///< stored bytes; the first part's cluster when flagParted is set
+    uint32_t size; ///< stored bytes; see firstPart() when flagParted is set
     uint32_t timestamp; ///< seconds since 1970, 0 = unknown
     uint32_t packedLow; ///< see packed()
     uint32_t packedHigh;
@@ -45,6 +45,20 @@ struct Record {
     bool dead() const { return flags() & flagDead; }
     bool parted() const { return flags() & flagParted; }
     bool staged() const { return cluster == stagedCluster; }
+
+    /// of a staged object
+    StageNo stage() const { return StageNo(place); }
+    void setStage(const StageNo s) {
+        cluster = stagedCluster;
+        place = s.value();
+    }
+
+    /// of a parted object
+    ClusterNo firstPart() const { return ClusterNo(size); }
+    void setFirstPart(const ClusterNo c) {
+        setFlags(flags() | flagParted);
+        size = c.value();
+    }
 
     uint32_t offset() const { return (place & ((1U << offsetBits) - 1)) * extentAlignment; }
     uint32_t heat() const { return place >> offsetBits; }

@@ -28,7 +28,7 @@ ClusterFs::Staging::open(const Key &key, const ObjectInfo &info)
     if (s != noStage) {
         freeStage_ = table_[s].next;
     } else {
-        if (freshStage_ >= table_.count())
+        if (freshStage_.value() >= table_.count())
             return noStage;
         s = freshStage_++;
     }

@@ -9,9 +9,6 @@
 
 namespace ClusterFs {
 
-using StageNo = uint32_t; ///< position of a staged object in the staging table
-constexpr StageNo noStage = 0xffffffffU;
-
 enum class StageState : uint8_t {
     free,
     writing, ///< bytes are still coming
@@ -109,7 +106,7 @@ public:
     /// memory that an object of that size takes
     static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
     uint32_t objects() const { return objects_; }
-    StageNo slotsTouched() const { return freshStage_; } ///< higher ones were never used
+    StageNo slotsTouched() const { return freshStage_; } ///< this one and higher ones were never used
 
 private:
     friend class Catalog;
@@ -125,11 +122,11 @@ private:
     uint32_t chunkCount_;
     Region memory_;
     Table<uint32_t> nextChunk_; ///< of a chain; of the free list when free
-    Table<Staged> table_;
+    Table<Staged, StageNo> table_;
     uint32_t freeChunk_ = 0xffffffffU;
     uint32_t freshChunk_ = 0;
     StageNo freeStage_ = noStage;
-    uint32_t freshStage_ = 0;
+    StageNo freshStage_{0};
     StageNo head_ = noStage;
     StageNo tail_ = noStage;
     uint64_t lastId_ = 0;

@@ -115,16 +115,15 @@ public:
     /// \param since what they were packed into has a higher sequence number
     void note(const Sequence since) { now_ = std::min(now_, since); }
 
-    void checkpointBegins() { closing_ = std::min(closing_, std::exchange(now_, none)); }
-    void checkpointDone() { closing_ = none; } ///< not called when it failed
+    void checkpointBegins() { closing_ = std::min(closing_, std::exchange(now_, maxSequence)); }
+    void checkpointDone() { closing_ = maxSequence; } ///< not called when it failed
 
     /// whether objects of a cluster of that number may have such older copies
     bool mayConcern(const Sequence s) const { return s > std::min(now_, closing_); }
 
 private:
-    static constexpr Sequence none = ~Sequence(0);
-    Sequence now_ = none;
-    Sequence closing_ = none; ///< what a running checkpoint, or one that failed, is to end
+    Sequence now_ = maxSequence;
+    Sequence closing_ = maxSequence; ///< what a running checkpoint, or one that failed, is to end
 };
 
 /// The state of one open store. Owned by LocalEngine; parts hold a reference.
@@ -200,7 +199,7 @@ struct StoreContext {
 
     /// the coarse date of now: the device is written over in 64 of them
     uint32_t heatTick() const {
-        return static_cast<uint32_t>(sequence / heatTickWrites()) & 0xff;
+        return static_cast<uint32_t>(sequence.value() / heatTickWrites()) & 0xff;
     }
     uint32_t heatOf(const uint32_t uses) const { return heatTick() << 3 | (uses > 7 ? 7 : uses); }
     static uint32_t usesOf(const uint32_t heat) { return heat & 7; }

@@ -25,7 +25,7 @@ ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packe
             continue;
         const auto &record = catalog.index()[slot];
         if (record.staged())
-            staged(static_cast<StageNo>(record.place));
+            staged(record.stage());
         else
             packed(ClusterRange{record.cluster, catalog.clusters()[record.cluster].sequence, record.offset(),
                                 Catalog::ExtentBytes(catalog.payloadBytes(slot))});

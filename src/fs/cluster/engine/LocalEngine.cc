@@ -173,7 +173,7 @@ ClusterFs::LocalEngine::noteRecovery()
                (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : "") + (r.clean ? "" : lossText(r)));
     checkpointOwed_ = !r.clean || r.scanned;
     if (checkpointOwed_)
-        context_.leftBehind.note(0); // of what was being moved, the checkpoint has the older copies
+        context_.leftBehind.note(Sequence(0)); // of what was being moved, the checkpoint has the older copies
     if (context_.config.localityMb)
         groupLoader_.start(checkpointer_.superblock().groups);
 }
@@ -290,7 +290,7 @@ ClusterFs::LocalEngine::usable(const Key &key) const
         return noSlot;
     const auto &r = context_.catalog.index()[slot];
     // in staging, we can compare the whole key at no cost
-    if (r.staged() && context_.catalog.staging()[r.place].key != key)
+    if (r.staged() && context_.catalog.staging()[r.stage()].key != key)
         return noSlot;
     if (recovery_.mayFindNewer(slot))
         return noSlot;
@@ -319,7 +319,7 @@ ClusterFs::LocalEngine::stagedGroup(const StageNo seed, std::vector<StageNo> &gr
         const auto slot = catalog.index().find(key);
         if (slot == noSlot || !catalog.index()[slot].staged())
             continue;
-        const auto s = static_cast<StageNo>(catalog.index()[slot].place);
+        const auto s = catalog.index()[slot].stage();
         if (catalog.staging()[s].state != StageState::complete || catalog.staging()[s].key != key)
             continue;
         group.push_back(s);
@@ -506,7 +506,7 @@ ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsig
         return false;
     for (; cursor < index.slotsTouched() && looks; ++cursor) {
         --looks;
-        const auto slot = static_cast<SlotNo>(cursor);
+        const auto slot = SlotNo(static_cast<uint32_t>(cursor));
         const auto &r = index[slot];
         if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key() || evictor_.expired(slot) || recovery_.mayFindNewer(slot))
             continue;

@@ -19,7 +19,7 @@ placeCrc(const Uuid &uuid, const ClusterNo number, const uint64_t where)
     char place[28];
     ByteWriter w(place, sizeof(place));
     w.bytes(uuid.data(), uuid.size());
-    w.u32(number);
+    w.id(number);
     w.u64(where);
     return crc32c(place, sizeof(place));
 }
@@ -38,9 +38,9 @@ describeHeader(Fields &f, Header &h)
     f.expect(ClusterHeader::magic, 8, "magic, `CLUSTER\\n`");
     f.u8(h.kind, "1 = packed, 2 = part");
     f.zeros(3);
-    f.u32(h.number, "number of the cluster");
+    f.id(h.number, "number of the cluster");
     f.bytes(h.uuid, "UUID of the device");
-    f.u64(h.sequence, "sequence number");
+    f.id(h.sequence, "sequence number");
     f.u64(h.written, "when it was written, seconds since 1970");
     f.u32(h.entries, "packed: entries");
     f.u32(h.parts, "packed: part references");
@@ -81,9 +81,9 @@ template <class Fields, class Reference>
 void
 describeReference(Fields &f, Reference &p)
 {
-    f.u32(p.cluster, "cluster");
+    f.id(p.cluster, "cluster");
     f.u32(p.bytes, "payload bytes");
-    f.u64(p.sequence, "sequence number");
+    f.id(p.sequence, "sequence number");
 }
 
 template <class Fields, class Header>
@@ -92,7 +92,7 @@ describeExtent(Fields &f, Header &h, uint32_t &crc)
 {
     f.u32(crc, "checksum");
     f.u32(h.size, "payload bytes");
-    f.u64(h.sequence, "sequence number of the cluster");
+    f.id(h.sequence, "sequence number of the cluster");
     f.key(h.key, "key");
 }
 
@@ -216,7 +216,7 @@ ClusterFs::checkExtent(const char *extent, const size_t available, const ExtentH
 uint32_t
 ClusterFs::partCrc(const char *payload, const size_t size, const Uuid &uuid, const ClusterNo number, const Sequence sequence)
 {
-    return crc32c(payload, size, placeCrc(uuid, number, sequence));
+    return crc32c(payload, size, placeCrc(uuid, number, sequence.value()));
 }
 
 void

@@ -24,7 +24,7 @@ struct ClusterHeader {
     ClusterKind kind = ClusterKind::packed;
     ClusterNo number = noCluster;
     Uuid uuid{};
-    Sequence sequence = 0;
+    Sequence sequence{0};
     int64_t written = 0; ///< seconds since 1970
     uint32_t entries = 0; ///< packed: objects in the directory
     uint32_t parts = 0; ///< packed: part references after the directory
@@ -59,7 +59,7 @@ struct PartReference {
 
     ClusterNo cluster = noCluster;
     uint32_t bytes = 0; ///< payload
-    Sequence sequence = 0; ///< that its header must have
+    Sequence sequence{0}; ///< that its header must have
 };
 
 /// in front of each extent's payload, so that it can be checked alone
@@ -67,7 +67,7 @@ struct ExtentHeader {
     static constexpr size_t encodedBytes = 32;
 
     uint32_t size = 0; ///< payload bytes
-    Sequence sequence = 0; ///< of the cluster
+    Sequence sequence{0}; ///< of the cluster
     Key key;
 };
 

@@ -14,8 +14,8 @@
 namespace ClusterFs {
 
 /* Each structure has a function template, describe...(), that names its fields in order. It is called with one
- * of the three classes below, which have the same members: u8() to u64() for a number of so many bytes, key(),
- * bytes(), expect() for bytes that must be there, zeros(). Each but the last is told the meaning of the field, a
+ * of the three classes below, which have the same members: u8() to u64() for a number of so many bytes, id(),
+ * key(), bytes(), expect() for bytes that must be there, zeros(). Each but the last is told the meaning of the field, a
  * phrase for docs/format.md. Fields beside each other that have the same meaning are one there. */
 
 /// writes a structure; enumerations and bool go as numbers
@@ -28,6 +28,7 @@ public:
     template <class T> void u16(const T &v, const char *) { ByteWriter::u16(static_cast<uint16_t>(v)); }
     template <class T> void u32(const T &v, const char *) { ByteWriter::u32(static_cast<uint32_t>(v)); }
     template <class T> void u64(const T &v, const char *) { ByteWriter::u64(static_cast<uint64_t>(v)); }
+    template <class I> void id(const I v, const char *) { ByteWriter::id(v); }
     void key(const Key &k, const char *) { ByteWriter::key(k); }
     template <size_t N> void bytes(const std::array<uint8_t, N> &b, const char *) { ByteWriter::bytes(b.data(), N); }
     void expect(const void *b, const size_t n, const char *) { ByteWriter::bytes(b, n); }
@@ -43,6 +44,7 @@ public:
     template <class T> void u16(T &v, const char *) { take(v, ByteReader::u16()); }
     template <class T> void u32(T &v, const char *) { take(v, ByteReader::u32()); }
     template <class T> void u64(T &v, const char *) { take(v, ByteReader::u64()); }
+    template <class I> void id(I &v, const char *) { ByteReader::id(v); }
     void key(Key &k, const char *) { k = ByteReader::key(); }
     template <size_t N> void bytes(std::array<uint8_t, N> &b, const char *) { ByteReader::bytes(b.data(), N); }
     void expect(const void *b, const size_t n, const char *) {
@@ -86,6 +88,7 @@ public:
     template <class T> void u16(const T &, const char *meaning) { add(2, meaning); }
     template <class T> void u32(const T &, const char *meaning) { add(4, meaning); }
     template <class T> void u64(const T &, const char *meaning) { add(8, meaning); }
+    template <class I> void id(const I, const char *meaning) { add(sizeof(typename I::Value), meaning); }
     void key(const Key &, const char *meaning) { add(16, meaning); }
     template <size_t N> void bytes(const std::array<uint8_t, N> &, const char *meaning) { add(N, meaning); }
     void expect(const void *, const size_t n, const char *meaning) { add(n, meaning); }

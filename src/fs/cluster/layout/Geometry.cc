@@ -84,7 +84,7 @@ ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const u
 uint32_t
 ClusterFs::Geometry::logSkipsIn(const uint32_t clusters) const
 {
-    return static_cast<uint32_t>(std::lower_bound(logSkips.begin(), logSkips.end(), clusters) - logSkips.begin());
+    return static_cast<uint32_t>(std::lower_bound(logSkips.begin(), logSkips.end(), ClusterNo(clusters)) - logSkips.begin());
 }
 
 uint64_t
@@ -107,8 +107,8 @@ ClusterFs::Geometry::logRunEnd(const uint32_t block) const
     if (block < logBlocks)
         return logBlocks;
     for (const auto skip: logSkips) {
-        if (logBlocksWith(skip) > block)
-            return logBlocksWith(skip);
+        if (logBlocksWith(skip.value()) > block)
+            return logBlocksWith(skip.value());
     }
     return ~0U;
 }

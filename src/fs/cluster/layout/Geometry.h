@@ -40,13 +40,14 @@ struct Geometry {
     /// end: no block of the log moves.
     std::vector<ClusterNo> logSkips;
 
+    bool has(const ClusterNo n) const { return n.value() < clusterCount; }
     /// \returns the place of a cluster on the device
-    uint64_t clusterOffset(const ClusterNo n) const { return clusterStart + uint64_t(n) * clusterBytes; }
+    uint64_t clusterOffset(const ClusterNo n) const { return clusterStart + uint64_t(n.value()) * clusterBytes; }
 
     /// how many of the first clusters, of which there are that many, the index log goes past
     uint32_t logSkipsIn(uint32_t clusters) const;
     /// whether a cluster belongs to the index log, which has the first ones
-    bool inLog(const ClusterNo n, const uint32_t clusters) const { return n < clusters && logSkipsIn(n) == logSkipsIn(n + 1); }
+    bool inLog(const ClusterNo n, const uint32_t clusters) const { return n.value() < clusters && logSkipsIn(n.value()) == logSkipsIn(n.value() + 1); }
 
     /// blocks of the index log in its region and in that many of the first clusters
     uint32_t logBlocksWith(const uint32_t clusters) const {

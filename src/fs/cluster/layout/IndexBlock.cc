@@ -49,7 +49,7 @@ describeBlock(Fields &f, Block &b, const Uuid &uuid, uint8_t &packedAs, uint32_t
     f.u32(b.number, "of removals: which block of them this is, from 0");
     f.u32(b.removalBlocks, "blocks of removals that the checkpoint has, in each copy; at least 1");
     f.u32(b.turn, "turn, when the checkpoint began");
-    f.u32(b.turnCursor, "cluster where the turn went on then");
+    f.id(b.turnCursor, "cluster where the turn went on then");
     f.u32(used, "bytes of records");
     f.zeros(4);
     f.u32(crc, "checksum of the whole block without this field");
@@ -61,9 +61,9 @@ template <class Fields, class Removal>
 void
 describeRemoval(Fields &f, Removal &r)
 {
-    f.u32(r.cluster, "cluster");
+    f.id(r.cluster, "cluster");
     if (r.kind == IndexRemoval::Kind::announced)
-        f.u64(r.after, "sequence number");
+        f.id(r.after, "sequence number");
     if (r.kind == IndexRemoval::Kind::object)
         f.u32(r.offset, "offset");
 }
@@ -75,10 +75,10 @@ describeSection(Fields &f, Section &s, uint32_t &count)
     f.u8(s.state, "state: 4 packed, 5 part, 7 bad");
     f.u8(s.whole, "1 when all pieces of this checkpoint together name all that the cluster holds");
     f.zeros(1);
-    f.u32(s.cluster, "cluster");
-    f.u64(s.sequence, "sequence number");
+    f.id(s.cluster, "cluster");
+    f.id(s.sequence, "sequence number");
     f.u32(s.end, "end of what was written, from the cluster's start");
-    f.u32(s.nextPart, "next part");
+    f.id(s.nextPart, "next part");
     f.u64(s.total, "stored bytes of the object that starts here");
     f.u32(s.headBytes, "front bytes of the object that starts here");
     f.u32(s.written, "when it was written, seconds since 1970");
@@ -104,7 +104,7 @@ template <class Fields, class Use>
 void
 describeUse(Fields &f, Use &u)
 {
-    f.u32(u.cluster, "cluster");
+    f.id(u.cluster, "cluster");
     f.u32(u.place, "offset in units of 8 (21 bits) and heat (11 bits)");
 }
 

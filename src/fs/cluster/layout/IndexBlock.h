@@ -22,7 +22,7 @@ struct IndexRemoval {
 
     Kind kind = Kind::cluster;
     ClusterNo cluster = noCluster;
-    Sequence after = 0; ///< announced: the cluster's new contents have a higher one
+    Sequence after{0}; ///< announced: the cluster's new contents have a higher one
     uint32_t offset = 0; ///< object: of its extent, bytes from the start of the cluster
 
     size_t encodedBytes() const { return kind == Kind::cluster ? 5 : kind == Kind::announced ? 13 : 9; }
@@ -46,7 +46,7 @@ struct IndexSection {
     ClusterNo cluster = noCluster;
     uint8_t state = 0; ///< a ClusterState
     bool whole = false; ///< its pieces of this checkpoint together have all that the cluster holds
-    Sequence sequence = 0;
+    Sequence sequence{0};
     uint32_t end = 0;
     ClusterNo nextPart = noCluster;
     uint64_t total = 0; ///< of the first part of an object: its stored bytes
@@ -77,7 +77,7 @@ struct IndexBlock {
     uint32_t number = 0; ///< of removals: which of them
     uint32_t removalBlocks = 0; ///< how many the checkpoint has of each copy
     uint32_t turn = 0; ///< of the log, when the checkpoint began
-    ClusterNo turnCursor = 0; ///< where in it
+    ClusterNo turnCursor{0}; ///< where in it
     std::vector<IndexRemoval> removals;
     std::vector<IndexSection> sections;
     std::vector<IndexUse> uses;

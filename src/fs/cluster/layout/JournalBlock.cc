@@ -38,11 +38,11 @@ describeRecord(Fields &f, Record &r)
     f.u8(r.kind, "kind");
     if (r.kind == JournalRecord::Kind::removal) {
         f.key(r.key, "key");
-        f.u64(r.sequence, "sequence number");
+        f.id(r.sequence, "sequence number");
     } else {
-        f.u32(r.cluster, "cluster");
+        f.id(r.cluster, "cluster");
         if (r.kind == JournalRecord::Kind::announce)
-            f.u64(r.sequence, "sequence number");
+            f.id(r.sequence, "sequence number");
     }
 }
 

@@ -20,7 +20,7 @@ struct JournalRecord {
 
     Kind kind = Kind::removal;
     Key key; ///< removal
-    Sequence sequence = 0; ///< removal; announce: the cluster's new contents have a higher one
+    Sequence sequence{0}; ///< removal; announce: the cluster's new contents have a higher one
     ClusterNo cluster = noCluster; ///< announce, release
 
     size_t encodedBytes() const { return kind == Kind::removal ? 25 : kind == Kind::announce ? 13 : 5; }

@@ -36,7 +36,7 @@ describeBeginning(Fields &f, S &s, uint32_t &skips)
     f.u32(s.geometry.objectBytes, "expected mean object size, bytes");
     f.u64(s.update, "update number");
     f.u8(s.clean, "1 = stopped in order");
-    f.u64(s.lastSequence, "no cluster had a higher sequence number when this was written");
+    f.id(s.lastSequence, "no cluster had a higher sequence number when this was written");
     f.u64(s.checkpoint, "number of the newest checkpoint, 0 = none");
     describePosition(f, s.log.tail, "index log: its tail, the oldest block that counts: lap (4), block (4)");
     describePosition(f, s.log.head, "its head, behind the newest block: lap, block");
@@ -46,7 +46,7 @@ describeBeginning(Fields &f, S &s, uint32_t &skips)
     f.u32(s.logClusters, "clusters that belong to the log: the first ones, but for those that are listed below");
     f.u32(s.removalBlocks, "blocks of removals that the newest checkpoint has, in each of two copies");
     f.u32(s.turn, "turn: how often the log has gone through all clusters");
-    f.u32(s.turnCursor, "cluster where the turn goes on");
+    f.id(s.turnCursor, "cluster where the turn goes on");
     f.u64(s.groups, "generation of the groups, 0 = none");
     f.u64(s.serial, "serial of the newest checkpoint in the log");
     for (auto &word: s.secret)
@@ -58,7 +58,7 @@ template <class Fields, class Number>
 void
 describeSkip(Fields &f, Number &skip)
 {
-    f.u32(skip, "number of such a cluster, 4 bytes for each, in order; then zeros");
+    f.id(skip, "number of such a cluster, 4 bytes for each, in order; then zeros");
 }
 
 template <class Fields, class S>
@@ -108,7 +108,7 @@ ClusterFs::Superblock::startLog()
     geometry.logSkips.clear();
     checkpointStart = LogPosition();
     logClusters = removalBlocks = turn = 0;
-    turnCursor = 0;
+    turnCursor = ClusterNo(0);
     groups = serial = 0;
     secret = HashSecret();
     objects = 0;
@@ -151,10 +151,10 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         return Status::ok;
     }
     const bool inOrder = std::adjacent_find(skips.begin(), skips.end(), std::greater_equal<ClusterNo>()) == skips.end();
-    const bool skipsFit = skips.size() <= maxLogSkips && inOrder && (skips.empty() || skips.back() < logClusters);
+    const bool skipsFit = skips.size() <= maxLogSkips && inOrder && (skips.empty() || skips.back().value() < logClusters);
     geometry.logSkips = std::move(skips);
     const bool fits = skipsFit && logClusters < geometry.clusterCount && log.blocks <= geometry.logBlocksWith(logClusters) && log.sane();
-    if (!fits || turnCursor >= geometry.clusterCount || removalBlocks * uint64_t(2) > log.used()) {
+    if (!fits || !geometry.has(turnCursor) || removalBlocks * uint64_t(2) > log.used()) {
         error = "impossible index log in the superblock";
         return Status::corrupt;
     }
@@ -168,7 +168,7 @@ ClusterFs::addSuperblockTables(std::vector<LayoutTable> &tables)
     uint32_t number = 0;
     FieldTable rows;
     describeBeginning(rows, s, number);
-    describeSkip(rows, number);
+    describeSkip(rows, noCluster);
     auto end = fieldsOf([&](auto &f) { describeEnd(f, s, number); });
     for (auto &row: end) {
         row.at += objectsAt;

@@ -35,7 +35,7 @@ struct Superblock {
     Geometry geometry;
     uint64_t update = 0; ///< counts superblock writes
     bool clean = false; ///< stopped in order, nothing written since
-    Sequence lastSequence = 0; ///< no cluster has a higher one at the time of writing
+    Sequence lastSequence{0}; ///< no cluster has a higher one at the time of writing
     uint64_t checkpoint = 0; ///< number of the newest checkpoint, 0 = none; its journal is in region number % 2
     LogExtent log; ///< of the index log
     uint32_t logClusters = 0; ///< the first clusters, which belong to the index log but for Geometry::logSkips
@@ -43,7 +43,7 @@ struct Superblock {
     LogPosition checkpointStart; ///< where in the log the newest checkpoint begins
     uint32_t removalBlocks = 0; ///< of the newest checkpoint, at its beginning and again at its end
     uint32_t turn = 0; ///< counts how often the log has gone through all clusters
-    ClusterNo turnCursor = 0; ///< where it goes on with the next checkpoint
+    ClusterNo turnCursor{0}; ///< where it goes on with the next checkpoint
     uint64_t groups = 0; ///< generation of what is known of groups, 0 = nothing
     HashSecret secret{};
     uint64_t objects = 0; ///< that there were at the newest checkpoint, as a start has to expect; 0 = not known

@@ -60,13 +60,13 @@ ClusterFs::HeadReplacer::store()
     if (slot == noSlot || !reader_->reads(slot))
         return Status::notFound; // deleted or replaced meanwhile
     const auto &old = catalog.index()[slot];
-    if (old.staged() && staging[old.place].state != StageState::complete)
+    if (old.staged() && staging[old.stage()].state != StageState::complete)
         return Status::busy; // on its way to the device
 
     if (!old.staged() && catalog.index().full())
         return Status::full; // the old version keeps its place until its cluster is free
 
-    const auto firstPart = old.parted() ? old.size : noCluster;
+    const auto firstPart = old.parted() ? old.firstPart() : noCluster;
     if (firstPart != noCluster && task_.newKey != task_.key)
         return Status::unsupported;
     size_t parts = 0;

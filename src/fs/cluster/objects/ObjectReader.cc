@@ -17,11 +17,11 @@ ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, c
     headBytes_ = catalog.payloadBytes(slot);
     size_ = catalog.objectSize(slot);
     if (record.parted()) {
-        firstPart_ = record.size;
+        firstPart_ = record.firstPart();
         catalog.pin(firstPart_);
     }
     if (record.staged()) {
-        stage_ = record.place;
+        stage_ = record.stage();
         headBytes_ = catalog.staging()[stage_].size;
         catalog.staging().pin(stage_);
         count(&Counters::readFromStaging);
@@ -66,7 +66,7 @@ ClusterFs::ObjectReader::reads(const SlotNo slot) const
 {
     const auto &r = context_.catalog.index()[slot];
     if (stage_ != noStage)
-        return r.staged() && r.place == stage_;
+        return r.staged() && r.stage() == stage_;
     return r.cluster == cluster_ && context_.catalog.clusters()[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
 }
 
@@ -366,7 +366,7 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     if (slot == noSlot)
         return;
     const auto &r = catalog.index()[slot];
-    if (!(piece.part ? r.parted() && r.size == firstPart_ : r.cluster == piece.range.cluster))
+    if (!(piece.part ? r.parted() && r.firstPart() == firstPart_ : r.cluster == piece.range.cluster))
         return;
     if (context_.onUnreadable)
         context_.onUnreadable(key_); // in front of the cluster's release, if this is its last: that may be all that gets to the device

@@ -70,7 +70,7 @@ private:
     StageNo stage_ = noStage; ///< pinned
     Staging::Cursor cursor_;
     ClusterNo cluster_ = noCluster; ///< of the extent; pinned
-    Sequence sequence_ = 0;
+    Sequence sequence_{0};
     uint32_t extentOffset_ = 0;
     uint32_t headBytes_ = 0; ///< payload in the extent or in staging
     uint64_t size_ = 0;

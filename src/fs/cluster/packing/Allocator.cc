@@ -24,7 +24,7 @@ ClusterFs::Allocator::reserve() const
 uint32_t
 ClusterFs::Allocator::fromMiddle(const ClusterNo c) const
 {
-    return static_cast<uint32_t>(std::abs(2 * int64_t(c) - int64_t(context_.geometry.clusterCount)));
+    return static_cast<uint32_t>(std::abs(2 * int64_t(c.value()) - int64_t(context_.geometry.clusterCount)));
 }
 
 /// whether less than half of what is announced is in the middle half of the device
@@ -60,7 +60,7 @@ ClusterFs::Allocator::choose() const
         return free.closest(lastChosen_);
     case LayoutPolicy::middle:
         // both ends are far away: the first one is the faster part of a spinning disk
-        return middleIsShort() ? free.closest(context_.geometry.clusterCount / 2) : free.following(0);
+        return middleIsShort() ? free.closest(ClusterNo(context_.geometry.clusterCount / 2)) : free.following(ClusterNo(0));
     case LayoutPolicy::overwrite:
         break;
     }

@@ -62,8 +62,8 @@ private:
     StoreContext &context_;
     Journal &journal_;
     std::deque<Taken> announced_;
-    ClusterNo lastChosen_ = 0;
-    ClusterNo lastAccess_ = 0;
+    ClusterNo lastChosen_{0};
+    ClusterNo lastAccess_{0};
 };
 
 } // namespace ClusterFs

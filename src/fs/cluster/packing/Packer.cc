@@ -41,7 +41,7 @@ struct Packer::Pack {
     WindowPointer window; ///< with the image
     std::vector<std::pair<uint32_t, uint32_t>> runs; ///< of the image, that get windows of their own
     ClusterNo cluster = noCluster;
-    Sequence sequence = 0;
+    Sequence sequence{0};
     std::vector<Item> items;
     size_t parts = 0;
     uint64_t extents = 0; ///< bytes of all extents

@@ -127,7 +127,7 @@ ClusterFs::Checkpointer::begin()
     room_ = filled_ = written_ = removalNumber_ = 0;
     part_ = IndexBlock::Part::removals;
     open_ = false;
-    nextCluster_ = 0;
+    nextCluster_ = ClusterNo(0);
     nextItem_ = 0;
     section_ = noCluster;
     nextGroup_ = groupsChunk_ = 0;
@@ -264,7 +264,7 @@ ClusterFs::Checkpointer::closePart(const IndexBlock::Part following)
     part_ = following;
     removalNumber_ = 0;
     nextItem_ = 0;
-    nextCluster_ = 0;
+    nextCluster_ = ClusterNo(0);
 }
 
 /* removals: what older checkpoints must not be believed any more */
@@ -298,7 +298,7 @@ ClusterFs::Checkpointer::addChangedClusters()
         ClusterNo n = noCluster;
         if (!anew_)
             n = catalog.changes().next(nextCluster_, looks_);
-        else if (look() && nextCluster_ < catalog.clusters().count())
+        else if (look() && catalog.clusters().has(nextCluster_))
             n = nextCluster_++;
         if (n == noCluster)
             break;
@@ -316,7 +316,7 @@ ClusterFs::Checkpointer::addChangedClusters()
         }
         addRemoval(removal);
     }
-    if (nextCluster_ >= catalog.clusters().count())
+    if (!catalog.clusters().has(nextCluster_))
         step_ = Step::goneObjects;
 }
 
@@ -440,13 +440,13 @@ ClusterFs::Checkpointer::continueSection()
     }
     if (!sectionRelocated_) {
         sectionRelocated_ = true;
-        sectionSlot_ = 0; // a staging slot from now on
+        sectionStage_ = StageNo(0);
     }
     const auto &staging = catalog.staging();
-    for (; c.relocated && sectionSlot_ < staging.slotsTouched(); ++sectionSlot_) {
+    for (; c.relocated && sectionStage_ < staging.slotsTouched(); ++sectionStage_) {
         if (!look())
             return false;
-        const auto &staged = staging[sectionSlot_];
+        const auto &staged = staging[sectionStage_];
         if (staged.state == StageState::free || staged.origin != section_ || staged.record == noSlot)
             continue;
         Record where = Record();
@@ -469,7 +469,7 @@ ClusterFs::Checkpointer::addSections()
         ClusterNo n = noCluster;
         if (!anew_)
             n = catalog.changes().next(nextCluster_, looks_);
-        else if (look() && nextCluster_ < catalog.clusters().count())
+        else if (look() && catalog.clusters().has(nextCluster_))
             n = nextCluster_++;
         if (n == noCluster)
             break;
@@ -478,7 +478,7 @@ ClusterFs::Checkpointer::addSections()
             return;
         }
     }
-    if (section_ != noCluster || nextCluster_ < catalog.clusters().count())
+    if (section_ != noCluster || catalog.clusters().has(nextCluster_))
         return;
     nextItem_ = 0;
     step_ = Step::updates;
@@ -550,7 +550,6 @@ void
 ClusterFs::Checkpointer::addTurn()
 {
     const auto &catalog = context_.catalog;
-    const auto count = catalog.clusters().count();
     for (;;) {
         if (section_ != noCluster && !continueSection())
             return;
@@ -560,9 +559,9 @@ ClusterFs::Checkpointer::addTurn()
             return;
         if (!catalog.changes().collects(nextCluster_) && !openSection(nextCluster_))
             return;
-        if (++nextCluster_ == count) {
+        if (!catalog.clusters().has(++nextCluster_)) {
             log_.nextTurn();
-            nextCluster_ = 0;
+            nextCluster_ = ClusterNo(0);
         }
         turnDone_ = nextCluster_ == turnEnd_;
     }

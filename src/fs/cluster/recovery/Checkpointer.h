@@ -116,7 +116,7 @@ private:
     uint64_t forgotten_ = 0; ///< StoreContext::forgotten when it began
     uint64_t newHeads_ = 0; ///< StoreContext::newHeads when it began
     Journal::Ticket caught_ = 0; ///< what the journal must have on the device before it counts
-    Sequence from_ = 0; ///< first sequence number that it leaves to the journal
+    Sequence from_{0}; ///< first sequence number that it leaves to the journal
     bool anew_ = false; ///< names all there is
 
     std::vector<IndexRemoval> removals_; ///< of the running checkpoint; maxRemovals at most
@@ -135,15 +135,16 @@ private:
 
     /* how far the steps are */
     unsigned looks_ = 0; ///< that the present one may still take
-    ClusterNo nextCluster_ = 0;
+    ClusterNo nextCluster_{0};
     size_t nextItem_ = 0; ///< of what is noted in a list
     ClusterNo section_ = noCluster; ///< being written
-    Sequence sectionSequence_ = 0;
+    Sequence sectionSequence_{0};
     SlotNo sectionSlot_ = noSlot; ///< its next object
+    StageNo sectionStage_{0}; ///< the next staged object that may have come from it
     bool sectionRelocated_ = false; ///< its objects are done, but for those that are being relocated
     uint32_t written_ = 0; ///< blocks of this checkpoint
     uint32_t credit_ = 0; ///< blocks of this checkpoint after which its share of the turn is done
-    ClusterNo turnEnd_ = 0; ///< where that began
+    ClusterNo turnEnd_{0}; ///< where that began
     bool turnDone_ = false; ///< it came round to there
 
     uint32_t nextGroup_ = 0;

@@ -18,7 +18,7 @@ ClusterFs::IndexLog::IndexLog(const Geometry &geometry, const Superblock &superb
     cursorBefore_(cursor_)
 {
     if (!superblock.checkpoint && turn_ == 0)
-        marks_.push_back({0, 0, extent_.tail}); // an empty store is named completely
+        marks_.push_back({0, ClusterNo(0), extent_.tail}); // an empty store is named completely
 }
 
 void
@@ -37,7 +37,7 @@ ClusterFs::IndexLog::begin(const uint32_t clusters, const bool anew)
     clusters_ = std::max(clusters_, clusters);
     anew_ = anew;
     if (anew)
-        cursor_ = 0;
+        cursor_ = ClusterNo(0);
     turnBefore_ = turn_;
     cursorBefore_ = cursor_;
     attempt_ = extent_;

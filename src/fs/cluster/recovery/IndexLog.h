@@ -19,7 +19,7 @@ public:
     /// where a checkpoint began, and which cluster was the next in turn then
     struct Mark {
         uint32_t turn = 0;
-        ClusterNo cursor = 0;
+        ClusterNo cursor{0};
         LogPosition position;
     };
 
@@ -40,7 +40,10 @@ public:
 
     /// all clusters up to one have been named, in turn
     void refreshed(ClusterNo behind) { cursor_ = behind; }
-    void nextTurn() { cursor_ = 0, ++turn_; }
+    void nextTurn() {
+        cursor_ = ClusterNo(0);
+        ++turn_;
+    }
 
     /// what the superblock is to say when the checkpoint is complete
     void describe(Superblock &, uint32_t removalBlocks) const;

@@ -32,7 +32,7 @@ ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
         ++stats_.deletes;
         return;
     }
-    if (record.cluster >= context_.geometry.clusterCount)
+    if (!context_.geometry.has(record.cluster))
         return;
     auto &fate = announcedClusters_[record.cluster];
     fate.announced = record.kind == JournalRecord::Kind::announce;
@@ -43,7 +43,7 @@ ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
 void
 ClusterFs::IndexRebuilder::removedNow(const Key &key)
 {
-    removedUntil(context_.catalog.index().hashOf(key)) = ~Sequence(0);
+    removedUntil(context_.catalog.index().hashOf(key)) = maxSequence;
 }
 
 ClusterFs::Sequence &
@@ -65,7 +65,7 @@ ClusterFs::IndexRebuilder::removed(const HashedKey hashed, const Sequence s) con
 void
 ClusterFs::IndexRebuilder::announced(const IndexRemoval &removal)
 {
-    if (removal.kind != IndexRemoval::Kind::announced || removal.cluster >= context_.geometry.clusterCount)
+    if (removal.kind != IndexRemoval::Kind::announced || !context_.geometry.has(removal.cluster))
         return;
     see(removal.after);
     AnnouncedCluster fate;
@@ -77,7 +77,7 @@ ClusterFs::IndexRebuilder::announced(const IndexRemoval &removal)
 void
 ClusterFs::IndexRebuilder::removal(const IndexRemoval &removal, const uint64_t serial)
 {
-    if (removal.cluster >= context_.geometry.clusterCount)
+    if (!context_.geometry.has(removal.cluster))
         return;
     auto &overruled = overruled_[removal.cluster];
     if (removal.offset >= context_.geometry.clusterBytes)
@@ -91,7 +91,7 @@ ClusterFs::IndexRebuilder::removal(const IndexRemoval &removal, const uint64_t s
 void
 ClusterFs::IndexRebuilder::use(const IndexUse &use, const uint64_t serial)
 {
-    if (use.cluster >= context_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[use.cluster])
+    if (!context_.geometry.has(use.cluster) || static_cast<uint32_t>(serial) < overruled_[use.cluster])
         return;
     Record r = Record();
     r.place = use.place;
@@ -120,7 +120,7 @@ void
 ClusterFs::IndexRebuilder::section(const IndexSection &section, const bool hasKeys, const uint64_t serial)
 {
     constexpr size_t ahead = 8;
-    if (section.cluster >= context_.geometry.clusterCount || static_cast<uint32_t>(serial) < overruled_[section.cluster])
+    if (!context_.geometry.has(section.cluster) || static_cast<uint32_t>(serial) < overruled_[section.cluster])
         return;
     const auto isStrange = [this](const IndexObject &o) { return o.hashed.bucket >= context_.geometry.baseBuckets; };
     if (std::any_of(section.objects.begin(), section.objects.end(), isStrange))
@@ -178,13 +178,13 @@ ClusterFs::IndexRebuilder::log(const Logged &logged)
         return;
     }
     if (known != noSlot) {
-        const auto front = r.parted() ? fronts_.find(r.size) : fronts_.end();
+        const auto front = r.parted() ? fronts_.find(r.firstPart()) : fronts_.end();
         noteOlder(logged.hashed, key, r, // what came in since is newer
                   front == fronts_.end() ? frontOf(r) : front->second);
         return;
     }
-    const bool whole = !r.parted() || (r.size < catalog.clusters().count() && chainIsWhole(r.size, frontOf(r)));
-    if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters()[r.size].headBytes : r.size))
+    const bool whole = !r.parted() || (catalog.clusters().has(r.firstPart()) && chainIsWhole(r.firstPart(), frontOf(r)));
+    if (whole && adopt(logged.hashed, key, r, r.parted() ? catalog.clusters()[r.firstPart()].headBytes : r.size))
         --stats_.dropped;
     else
         reject(r);
@@ -220,7 +220,7 @@ ClusterFs::IndexRebuilder::chainIsWhole(const ClusterNo first, const Front &fron
     uint32_t length = 0;
     uint64_t bytes = 0;
     for (auto c = first; c != noCluster; c = clusters[c].nextPart) {
-        if (c >= clusters.count() || (announcedClusters_.count(c) && !linked_.count(first)) || ++length > clusters.count())
+        if (!clusters.has(c) || (announcedClusters_.count(c) && !linked_.count(first)) || ++length > clusters.count())
             return false;
         const auto &part = clusters[c];
         if (part.state != ClusterState::part || part.first != noSlot || part.end < partPayloadAt)
@@ -271,11 +271,9 @@ recordOf(const ClusterFs::HashedKey hashed, const ClusterFs::ClusterNo cluster, 
     auto flags = static_cast<uint8_t>(r.flags() & (flagsOfCaller | flagDoubtful | flagJoined));
     if (doubtful)
         flags |= flagDoubtful;
-    if (firstPart != noCluster) {
-        flags |= flagParted;
-        r.size = firstPart;
-    }
     r.setFlags(flags);
+    if (firstPart != noCluster)
+        r.setFirstPart(firstPart);
     return r;
 }
 
@@ -345,7 +343,7 @@ ClusterFs::IndexRebuilder::partsAreHere(const LargeObject &o) const
     const auto &clusters = context_.catalog.clusters();
     uint64_t bytes = o.entry.size;
     for (const auto &p: o.parts) {
-        if (p.cluster >= clusters.count())
+        if (!clusters.has(p.cluster))
             return false;
         const auto &c = clusters[p.cluster];
         if (c.state != ClusterState::part || c.sequence != p.sequence || c.first != noSlot ||
@@ -397,9 +395,9 @@ ClusterFs::IndexRebuilder::join(const LargeObject &o)
         stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan finds what was forgotten long ago, too
         return;
     }
-    fronts_.emplace(r.size, frontOf(r)); // what the checkpoint has is older
+    fronts_.emplace(r.firstPart(), frontOf(r)); // what the checkpoint has is older
     catalog.joinParts(o.parts, front.total, front.headBytes);
-    linked_.insert(r.size);
+    linked_.insert(r.firstPart());
     adopt(hashed, &o.entry.key, r, o.entry.size);
 }
 
@@ -446,9 +444,9 @@ ClusterFs::IndexRebuilder::Front
 ClusterFs::IndexRebuilder::frontOf(const Record &r) const
 {
     const auto &clusters = context_.catalog.clusters();
-    if (!r.parted() || r.size >= clusters.count())
+    if (!r.parted() || !clusters.has(r.firstPart()))
         return Front();
-    return {clusters[r.size].total, clusters[r.size].headBytes};
+    return {clusters[r.firstPart()].total, clusters[r.firstPart()].headBytes};
 }
 
 /// \returns the object's copy in the index, or noSlot when that is no newer
@@ -583,7 +581,7 @@ void
 ClusterFs::IndexRebuilder::revert(const SlotNo slot, const OlderCopy &copy)
 {
     auto &catalog = context_.catalog;
-    const auto parts = catalog.index()[slot].parted() ? catalog.index()[slot].size : noCluster;
+    const auto parts = catalog.index()[slot].parted() ? catalog.index()[slot].firstPart() : noCluster;
     catalog.disownParts(slot);
     catalog.erase(slot);
     if (bringBack(copy, parts))
@@ -602,14 +600,14 @@ ClusterFs::IndexRebuilder::bringBack(const OlderCopy &copy, const ClusterNo part
     const auto &c = catalog.clusters()[r.cluster];
     if (c.state != ClusterState::packed || c.sequence != copy.sequence)
         return false;
-    if (r.parted() && r.size != parts && !chainIsWhole(r.size, copy.front)) {
+    if (r.parted() && r.firstPart() != parts && !chainIsWhole(r.firstPart(), copy.front)) {
         reject(r);
         return false;
     }
     const auto payload = r.parted() ? copy.front.headBytes : r.size;
     if (r.parted()) {
         // the same parts may have got another front with the newer copy
-        catalog.putHead(r.size, copy.front.total, copy.front.headBytes);
+        catalog.putHead(r.firstPart(), copy.front.total, copy.front.headBytes);
     }
     if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
         return true;
@@ -633,7 +631,7 @@ ClusterFs::Sequence
 ClusterFs::IndexRebuilder::announcedAfter(const ClusterNo n) const
 {
     const auto found = announcedClusters_.find(n);
-    return found == announcedClusters_.end() ? 0 : found->second.after;
+    return found == announcedClusters_.end() ? Sequence(0) : found->second.after;
 }
 
 bool
@@ -642,10 +640,10 @@ ClusterFs::IndexRebuilder::finish(const GoOn &goOn)
     constexpr uint32_t slice = 1024;
     auto &catalog = context_.catalog;
     catalog.endAdding();
-    while (nextToFinish_ < catalog.clusters().count()) {
-        for (uint32_t i = 0; i < slice && nextToFinish_ < catalog.clusters().count(); ++i)
+    while (catalog.clusters().has(nextToFinish_)) {
+        for (uint32_t i = 0; i < slice && catalog.clusters().has(nextToFinish_); ++i)
             finish(nextToFinish_++);
-        if (nextToFinish_ < catalog.clusters().count() && !goOn())
+        if (catalog.clusters().has(nextToFinish_) && !goOn())
             return false;
     }
     if (!order_.run(goOn))
@@ -680,7 +678,7 @@ ClusterFs::IndexRebuilder::finish(const ClusterNo n)
         catalog.freeCluster(n);
     else if (c.state == ClusterState::packed)
         // differences, since the clock of uses is cut to 32 bits
-        order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? context_.sequence - c.sequence : context_.sequence - c.heat));
+        order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? context_.sequence - c.sequence : context_.sequence.value() - c.heat));
     else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
         catalog.freeOrphan(n);
     const bool used = c.state == ClusterState::packed || c.state == ClusterState::part;

@@ -101,7 +101,7 @@ public:
 private:
     struct AnnouncedCluster {
         bool announced = false;
-        Sequence after = 0;
+        Sequence after{0};
     };
     struct LargeObject {
         ClusterNo cluster;
@@ -175,12 +175,12 @@ private:
     std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
     std::unordered_map<uint64_t, Sequence> awaited_; ///< of these, by hashed key, the newest that no removal ends; not of those that a scan finds
     std::deque<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
-    Table<uint32_t> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
+    Table<uint32_t, ClusterNo> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
     PlaceMap places_; ///< of objects that left a cluster, or were used, since it was last named
     bool doubtful_ = false;
-    Sequence highest_ = 0;
+    Sequence highest_{0};
     UseOrder order_;
-    ClusterNo nextToFinish_ = 0;
+    ClusterNo nextToFinish_{0};
     size_t nextRemovals_ = 0; ///< of removals_, to be given back
     ClusterNo newest_ = noCluster;
 };

@@ -45,7 +45,7 @@ private:
     };
 
     static uint64_t placeOf(const ClusterNo c, const uint32_t offset) {
-        return uint64_t(c) << clusterShift | offset / extentAlignment;
+        return uint64_t(c.value()) << clusterShift | offset / extentAlignment;
     }
     static uint64_t hashOf(const uint64_t place) { return place * 0x9e3779b97f4a7c15ULL; }
     static size_t seek(const Part &, uint64_t place);

@@ -14,10 +14,10 @@ constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests wai
 /// sequence numbers that we have not seen: stay clear of them. More than are written
 /// from one superblock to the next. A multiple of all heat ticks, so that the ages of
 /// objects stay what they are.
-Sequence
+uint64_t
 sequenceGap(const StoreContext &context)
 {
-    return roundUp(Sequence(1) << 20, 256 * context.heatTickWrites());
+    return roundUp(uint64_t(1) << 20, 256 * context.heatTickWrites());
 }
 } // namespace
 } // namespace ClusterFs
@@ -65,7 +65,7 @@ ClusterFs::Recovery::nextSequence() const
 {
     const auto round = 256 * context_.heatTickWrites();
     const auto least = std::max(context_.sequence, rebuilder_.highest()) + sequenceGap(context_);
-    return least + (rebuilder_.highest() + round - least % round) % round;
+    return least + (rebuilder_.highest().value() + round - least.value() % round) % round;
 }
 
 void
@@ -73,7 +73,7 @@ ClusterFs::Recovery::start()
 {
     startedAt_ = context_.clock.micros();
     context_.catalog.beginAdding(superblock_.objects);
-    for (ClusterNo n = 0; n < context_.logClusters; ++n) {
+    for (ClusterNo n{0}; n.value() < context_.logClusters; ++n) {
         if (context_.geometry.inLog(n, context_.logClusters))
             context_.catalog.giveToLog(n);
     }
@@ -226,7 +226,7 @@ ClusterFs::Recovery::beginScan()
     stats_.scanned = true;
     context_.catalog.nameAll();
     fronts_.clear();
-    nextScan_ = 0;
+    nextScan_ = ClusterNo(0);
     context_.sequence = nextSequence();
     scanLimit_ = context_.sequence;
     readFronts();
@@ -240,7 +240,7 @@ ClusterFs::Recovery::readFronts()
         ClusterNo n = noCluster;
         if (step_ == Step::clusters && nextFront_ < fronts_.size()) {
             n = fronts_[nextFront_++];
-        } else if (step_ == Step::scan && nextScan_ < context_.geometry.clusterCount) {
+        } else if (step_ == Step::scan && context_.geometry.has(nextScan_)) {
             n = nextScan_++;
             const auto state = context_.catalog.clusters()[n].state;
             if (state != ClusterState::unknown && state != ClusterState::packed)
@@ -418,7 +418,7 @@ ClusterFs::Recovery::progress() const
     case Step::finish:
         return 1;
     case Step::scan:
-        return static_cast<double>(nextScan_) / context_.geometry.clusterCount;
+        return static_cast<double>(nextScan_.value()) / context_.geometry.clusterCount;
     case Step::done:
         break;
     }

@@ -101,8 +101,8 @@ private:
 
     std::vector<ClusterNo> fronts_; ///< clusters to be read; empty in a scan
     size_t nextFront_ = 0;
-    ClusterNo nextScan_ = 0;
-    Sequence scanLimit_ = 0; ///< higher ones were written while we scan
+    ClusterNo nextScan_{0};
+    Sequence scanLimit_{0}; ///< higher ones were written while we scan
 };
 
 } // namespace ClusterFs

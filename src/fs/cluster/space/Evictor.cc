@@ -121,7 +121,7 @@ void
 ClusterFs::Evictor::claimForLog()
 {
     auto &catalog = context_.catalog;
-    const auto n = context_.logClusters;
+    const ClusterNo n(context_.logClusters);
     const auto &c = catalog.clusters()[n];
     if (c.state == ClusterState::packed && !relocator_.holds(n)) {
         finish(n);
@@ -211,7 +211,7 @@ ClusterFs::Evictor::nextOnDisk()
     const auto mayGo = [this, &clusters](const ClusterNo c) { return clusters[c].state == ClusterState::packed && !relocator_.holds(c); };
     const auto looks = std::min(cyclicLooks, clusters.count());
     for (uint32_t i = 0; i < looks; ++i) {
-        cyclic_ = (cyclic_ + 1) % clusters.count();
+        cyclic_ = clusters.after(cyclic_);
         if (mayGo(cyclic_) && !isRecent(cyclic_))
             return cyclic_;
     }
@@ -296,7 +296,7 @@ ClusterFs::Evictor::leastValuable()
     // others. What is new is spared, though it may not fill its cluster.
     for (unsigned i = 0; lru && i < otherCandidates; ++i) {
         sample_ = sample_ * 1664525 + 1013904223; // Numerical Recipes' generator: here and there is enough
-        const auto c = static_cast<ClusterNo>((uint64_t(sample_) * clusters.count()) >> 32);
+        const auto c = ClusterNo(static_cast<uint32_t>((uint64_t(sample_) * clusters.count()) >> 32));
         if (clusters[c].state == ClusterState::packed && !isRecent(c) && !relocator_.holds(c))
             compare(c);
     }
@@ -609,7 +609,7 @@ ClusterFs::Evictor::sweep()
     sweepRecords_ = turnRecords;
     while (sweepLeft_ && sweepRecords_ && leaving_.size() < maxLeaving) {
         if (sweepNext_ == noSlot) {
-            hand_ = (hand_ + 1) % count;
+            hand_ = context_.catalog.clusters().after(hand_);
             --sweepLeft_;
         }
         if (context_.catalog.clusters()[hand_].state == ClusterState::packed)
@@ -636,7 +636,7 @@ ClusterFs::Evictor::retire(const ClusterNo c)
     if (entry.errors != ClusterEntry::unwritable) {
         ++retired_;
         if (retired_ <= retiredShown || !(retired_ & (retired_ - 1))) { // 32, 64, ...
-            context_.log(LogLevel::warning, "cluster " + std::to_string(c) + " gave " + std::to_string(entry.errors) +
+            context_.log(LogLevel::warning, "cluster " + std::to_string(c.value()) + " gave " + std::to_string(entry.errors) +
                         " read errors and is put out of use" +
                         (retired_ > retiredShown ? "; these are " + std::to_string(retired_) + " since the start" : ""));
         }

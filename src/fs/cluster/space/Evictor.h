@@ -119,9 +119,9 @@ private:
     Allocator &allocator_;
     ReadCache &cache_;
     Relocator &relocator_;
-    ClusterNo hand_ = 0; ///< of the sweep
+    ClusterNo hand_{0}; ///< of the sweep
     uint32_t sample_ = 0; ///< of the generator by which leastValuable() picks clusters
-    ClusterNo cyclic_ = 0; ///< next victim of the overwrite layout
+    ClusterNo cyclic_{0}; ///< next victim of the overwrite layout
     std::deque<LeavingPointer> leaving_; ///< what could go on now
     size_t emptying_ = 0; ///< of these
     unsigned records_ = turnRecords; ///< that may still be gone over in this turn
@@ -130,7 +130,7 @@ private:
     unsigned sweepLeft_ = 0; ///< clusters of the sweep that is under way
     unsigned sweepRecords_ = 0; ///< that it may still go over in this turn
     SlotNo sweepNext_ = noSlot; ///< where it goes on in the cluster of the hand; noSlot: behind it
-    Sequence sweepSequence_ = 0; ///< of that cluster
+    Sequence sweepSequence_{0}; ///< of that cluster
     std::vector<ClusterNo> underfilled_; ///< candidates that the sweep found
 };
 

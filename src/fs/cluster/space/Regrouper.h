@@ -51,7 +51,7 @@ private:
     using Visits = std::unordered_map<uint64_t, Visit>;
     /// what can be moved from one cluster
     struct Source {
-        Sequence sequence = 0;
+        Sequence sequence{0};
         std::vector<Relocator::Wanted> objects;
         uint32_t from = 0xffffffffU; ///< of these objects
         uint32_t to = 0;
