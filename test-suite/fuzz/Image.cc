@@ -72,7 +72,7 @@ placeOf(const Geometry &g, const uint8_t kind, const uint8_t which)
     case journalBlock:
         return {g.journalStart[which % 2] + uint64_t(which / 2 % journalBlocks) * journalBlockBytes, journalBlockBytes};
     default:
-        return {g.clusterOffset(which % g.clusterCount), g.clusterBytes};
+        return {g.clusterOffset(ClusterNo(which % g.clusterCount)), g.clusterBytes};
     }
 }
 

@@ -26,7 +26,7 @@ checkGeometry(const Geometry &g)
         at = start + g.journalBytes;
     }
     require(g.clusterStart >= at && g.clusterStart % g.clusterBytes == 0, "clusters lie behind all else");
-    require(g.clusterCount >= 8 && g.clusterOffset(g.clusterCount) <= g.deviceBytes, "clusters lie within the device");
+    require(g.clusterCount >= 8 && g.clusterOffset(ClusterNo(g.clusterCount)) <= g.deviceBytes, "clusters lie within the device");
     require(g.objectsExpected > 0 && g.objectsExpected <= g.maxObjects && g.maxObjects <= uint64_t(1) << 30, "objects");
     require(g.baseBuckets > 0 && g.baseBuckets <= g.maxObjects, "buckets");
 }
