@@ -142,6 +142,8 @@ MUTANTS = (
     Mutant("older-copies-are-read-whole", "recovery/IndexRebuilder.cc",
            "            span_.from = std::min(span_.from, from);\n", "            span_.from = 0 * from;\n",
            tests="IndexRebuilderTest.*"),
+    Mutant("a-removed-object-is-read-with-its-group", "objects/ObjectReader.cc",
+           "    if (r.dead())\n        return false;\n", "", tests="ObjectReaderTest.*"),
     Mutant("a-start-ends-in-one-turn", "recovery/IndexRebuilder.cc",
            "        if (catalog.clusters().has(nextToFinish_) && !goOn())\n            return false;\n", "",
            tests="UseOrder.*"),

@@ -115,3 +115,24 @@ TEST_F(ObjectReaderTest, forgetsWhatIsNotThere) {
     EXPECT_EQ(p.catalog.clusters()[home].errors, 2U);
     EXPECT_EQ(p.catalog.objects(), 1U);
 }
+
+/// the record that it opened is not the object's any more, and says nothing of its group
+TEST_F(ObjectReaderTest, readsNoGroupOfWhatIsGone) {
+    for (const bool replaced: {false, true}) {
+        const auto one = p.placed(1, home, front, frontBytes);
+        const auto two = p.placed(2, home, 2 * front, frontBytes, noCluster, true);
+        {
+            ObjectReader reader(p.context, p.cache, keyOf(1), one);
+            EXPECT_TRUE(reader.reads(one));
+            EXPECT_FALSE(reader.reads(two));
+            p.catalog.erase(one);
+            if (replaced)
+                p.placed(1, home.value() + 1, front, frontBytes);
+            EXPECT_FALSE(reader.reads(one));
+            EXPECT_EQ(fetch(reader, 0), Status::corrupt);
+            EXPECT_EQ(p.cache.use.groupReads().reads, 0U);
+        }
+        EXPECT_EQ(p.catalog.index().find(keyOf(1)) != noSlot, replaced) << "the newer one is not to blame";
+        p.catalog.erase(two);
+    }
+}

@@ -279,6 +279,8 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
     return status == Status::ok && !packed ? Status::aborted : status;
 }
 
+/// Looks a key up. Squid finds, touches and opens an object in calls of its own, between which the object may move or go:
+/// each of them comes here. Whatever follows, down to the read from the device, has the record.
 /// \returns the record of an object that may be used, or noSlot
 ClusterFs::SlotNo
 ClusterFs::LocalEngine::usable(const Key &key) const

@@ -10,7 +10,8 @@ ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, c
     context_(context),
     cache_(cache),
     engineAlive_(context.alive),
-    key_(key)
+    key_(key),
+    slot_(slot)
 {
     auto &catalog = context_.catalog;
     const auto &record = catalog.index()[slot];
@@ -65,6 +66,8 @@ bool
 ClusterFs::ObjectReader::reads(const SlotNo slot) const
 {
     const auto &r = context_.catalog.index()[slot];
+    if (r.dead())
+        return false;
     if (stage_ != noStage)
         return r.staged() && r.stage() == stage_;
     return r.cluster == cluster_ && context_.catalog.clusters()[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
@@ -314,11 +317,10 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
 ClusterFs::Catalog::Run
 ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 {
-    const auto slot = context_.catalog.index().find(key_);
-    if (slot == noSlot || !reads(slot))
+    if (!reads(slot_))
         return Catalog::Run(); // it was deleted, or replaced
     const auto &wanted = piece.range;
-    auto run = context_.catalog.runAround(slot);
+    auto run = context_.catalog.runAround(slot_);
     std::vector<Key> company;
     if (run.objects > 1 && context_.companyOf && context_.companyOf(key_, company)) {
         const auto less = context_.catalog.narrowed(run, wanted.cluster, wanted.start, wanted.size, company);

@@ -27,7 +27,7 @@ public:
 
     /// bytes of the object that are not in parts
     uint32_t frontBytes() const { return headBytes(); }
-    /// whether an index record still is the version that this reader opened
+    /// whether a record of the index is of the version that this reader opened: alive, at the place that the reader pins
     bool reads(SlotNo) const;
 
 private:
@@ -66,6 +66,7 @@ private:
     std::shared_ptr<bool> engineAlive_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     Key key_;
+    SlotNo slot_ = noSlot; ///< of the record that was opened; it may be another object's by now: see reads()
     WritingPointer writing_; ///< set when the object was not finished at opening
     StageNo stage_ = noStage; ///< pinned
     Staging::Cursor cursor_;

@@ -440,7 +440,7 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     else if (attachment->unpublished && !attachment->cut)
         reader = engine_->read(*attachment->unpublished);
     else if (!attachment->evicted)
-        reader = engine_->read(attachment->key);
+        reader = engine_->read(attachment->key); // looked up again: it may have moved since get() found it
 
     int64_t lostHead = 0;
     int64_t shift = 0;
