@@ -30,12 +30,22 @@ def test_manual_pages_have_the_usages(test):
 
 def test_states_of_clusters_are_the_same_everywhere():
     """The transitions that the cluster table allows, those that Catalog.h explains, and the picture's."""
-    rows = re.findall(r"^    /\* (\w+) \*/ (.*),$", text("src/fs/cluster/catalog/ClusterTable.cc"), re.M)
-    allowed = {(state, after) for state, afters in rows for after in re.findall(r"bit\(ClusterState::(\w+)\)", afters)}
+    compare_transitions("catalog/ClusterTable.cc", "catalog/Catalog.h", "states.dot")
+
+
+def test_states_of_relocations_are_the_same_everywhere():
+    """The same of moving objects out of a cluster."""
+    compare_transitions("space/Relocation.cc", "space/Relocation.h", "relocation.dot")
+
+
+def compare_transitions(table, header, picture):
+    """Compares the transitions between states that a table of the source has, those that a header explains, and a picture's."""
+    rows = re.findall(r"^    /\* (\w+) \*/ (.*),$", text(f"src/fs/cluster/{table}"), re.M)
+    allowed = {(state, after) for state, afters in rows for after in re.findall(r"bit\(\w+::(\w+)\)", afters)}
     assert len(rows) == 9 and len(allowed) > 10, rows
-    lines = re.findall(r"^ \*  (\w+) -> (\w+(?:, \w+)*)  ", text("src/fs/cluster/catalog/Catalog.h"), re.M)
+    lines = re.findall(r"^ \*  (\w+) -> (\w+(?:, \w+)*)  ", text(f"src/fs/cluster/{header}"), re.M)
     assert allowed == {(state, after) for state, afters in lines for after in afters.split(", ")}
-    edges = re.findall(r"^    (\w+) -> \{?(\w+(?: \w+)*)\}? \[", text("docs/pictures/states.dot"), re.M)
+    edges = re.findall(r"^    (\w+) -> \{?(\w+(?: \w+)*)\}? \[", text(f"docs/pictures/{picture}"), re.M)
     assert allowed == {(state, after) for state, afters in edges for after in afters.split(" ")}
 
 

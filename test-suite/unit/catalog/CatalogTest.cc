@@ -11,6 +11,14 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
+/// the clusters that a catalog tells of
+struct Heard final : public ReleaseListener, public RelocationListener {
+    void released(const ClusterNo c) override { releases.push_back(c); }
+    void copySettled(const ClusterNo c) override { settlements.push_back(c); }
+    std::vector<ClusterNo> releases;
+    std::vector<ClusterNo> settlements;
+};
+
 /// compares everything that the catalog counts with what it holds
 void
 verify(const Catalog &catalog)
@@ -59,8 +67,9 @@ TEST(Catalog, movesAnObjectFromStagingToItsCluster) {
     PartsDevice d;
     Parts p(d);
     p.allFree();
-    std::vector<ClusterNo> released;
-    p.catalog.onRelease([&](const ClusterNo c) { released.push_back(c); });
+    Heard heard;
+    const auto &released = heard.releases;
+    p.catalog.tellReleases(heard);
     const auto slot = p.placed(1, 5, 4096, 777);
     EXPECT_EQ(p.catalog.index()[slot].cluster, 5_c);
     EXPECT_EQ(p.catalog.index()[slot].offset(), 4096U);
@@ -263,8 +272,9 @@ TEST(Catalog, relocatesAnObject) {
     PartsDevice d;
     Parts p(d);
     p.allFree();
-    std::vector<ClusterNo> settled;
-    p.catalog.onSettled([&](const ClusterNo c) { settled.push_back(c); });
+    Heard heard;
+    const auto &settled = heard.settlements;
+    p.catalog.tellSettled(heard);
     const auto slot = p.placed(1, 5, 4096, 100, p.chain({10, 11}, 61440, 100 + 2 * 61440, 100));
     const auto live = p.catalog.liveBytes();
     p.catalog.beginRelocating(5_c);

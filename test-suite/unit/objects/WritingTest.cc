@@ -14,14 +14,15 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
+struct NoRoom final : public RoomMaker {
+    void hurry() override {}
+};
+
 class WritingTest : public ::testing::Test
 {
 protected:
     WritingTest() {
         p.allFree();
-        writers.journal = &p.journal;
-        writers.onComplete = [this](const StageNo s) { p.packer.noteComplete(s, p.context.config.persist); };
-        relocator.onComplete = writers.onComplete;
     }
 
     void turn() {
@@ -38,15 +39,15 @@ protected:
     }
     StageNo staged(const uint64_t n, const size_t size, const uint32_t heat = 0, const uint8_t flags = 0) {
         const auto s = p.stage(n, bytesOf(n, size), noCluster, heat, flags);
-        p.packer.noteComplete(s, p.context.config.persist);
+        p.packer.noteComplete(s);
         return s;
     }
 
     PartsDevice device;
     Parts p{device};
-    WriterGroup writers{p.context, p.allocator, p.cache.windows};
-    Relocator relocator{p.context, p.cache.windows};
-    Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
+    Relocator relocator{p.context, p.cache, p.journal, p.packer};
+    Evictor evictor{p.context, p.journal, p.allocator, relocator};
+    WriterGroup writers{p.context, p.allocator, p.cache.windows, p.journal, p.packer, evictor};
 };
 
 } // namespace
@@ -246,7 +247,7 @@ TEST_F(WritingTest, packerPutsGroupsTogether) {
     for (uint64_t n = 0; n < 24; ++n)
         staged(n, 5000);
     // even ones belong together
-    p.packer.groupOf = [&](const StageNo s, std::vector<StageNo> &mates) {
+    p.groups.groupOf = [&](const StageNo s, std::vector<StageNo> &mates) {
         for (uint64_t n = 0; n < 24; n += 2) {
             const auto slot = p.catalog.index().find(keyOf(n));
             if (p.catalog.staging()[s].key == keyOf(0) && p.catalog.index()[slot].staged())
@@ -266,7 +267,7 @@ TEST_F(WritingTest, packerAsksForAGroupThatDoesNotFitOnlyOnce) {
     for (uint64_t n = 0; n < 10 * mates; ++n)
         staged(n, 6000);
     unsigned asked = 0;
-    p.packer.groupOf = [&](const StageNo s, std::vector<StageNo> &group) {
+    p.groups.groupOf = [&](const StageNo s, std::vector<StageNo> &group) {
         ++asked;
         for (uint64_t n = 0; n < 10 * mates; ++n) {
             if (p.catalog.staging()[s].key == keyOf(n)) {
@@ -328,7 +329,7 @@ TEST_F(WritingTest, packerPacksEachObjectOnce) {
     const auto one = staged(1, 5000);
     const auto two = staged(2, 5000);
     p.catalog.staging().startPacking(one); // by somebody else
-    p.packer.groupOf = [&](StageNo, std::vector<StageNo> &group) { group = {one, two, two}; };
+    p.groups.groupOf = [&](StageNo, std::vector<StageNo> &group) { group = {one, two, two}; };
     p.packer.packAll(true);
     ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1 && p.packer.idle(); }));
     EXPECT_EQ(p.context.counters.packedObjects, 1U);
@@ -371,7 +372,8 @@ TEST(Writers, neverTakeMoreThanCanBePacked) {
         config.stagingMb = config.readCacheMb = 32;
         PartsDevice d(uint64_t(clusterKb) * 1024 * 100000, config, true);
         Parts p(d);
-        WriterGroup w(p.context, p.allocator, p.cache.windows);
+        NoRoom room;
+        WriterGroup w(p.context, p.allocator, p.cache.windows, p.journal, p.packer, room);
         const auto most = w.largestObject();
         EXPECT_GT(most, 10U * clusterKb * 1024);
         const auto whole = p.context.extentCapacity();
@@ -414,11 +416,10 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
         header.key = keyOf(n);
         sealExtent(buffer->data() + offset, header, p.context.uuid, 5_c, offset);
         p.cache.windows.insert(5_c, entry.sequence, buffer, 65536);
-        relocator.hold(5_c, false);
-        return relocator.relocate(5_c, entry.sequence, {{slot, p.catalog.index()[slot].tag, offset, 500}});
+        return relocator.regroup(5_c, entry.sequence, {{slot, p.catalog.index()[slot].tag, offset, 500}});
     };
     EXPECT_EQ(relocate(2), 0U);
-    relocator.flushed(relocator.takeSettled());
+    relocator.flushed(relocator.beginFlush());
     EXPECT_EQ(p.context.counters.corrupt, 1U);
     p.catalog.erase(p.catalog.index().find(keyOf(2)));
     EXPECT_EQ(p.catalog.index().find(keyOf(2)), noSlot) << "it was there once";
@@ -431,9 +432,9 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         d.config.replacement = policy;
         Parts q(d);
         q.allFree();
-        Relocator relocatorOfQ(q.context, q.cache.windows);
-        Evictor e(q.context, q.journal, q.allocator, q.cache, relocatorOfQ);
-        relocatorOfQ.onComplete = [](StageNo) {};
+        CompleteObjects staged;
+        Relocator relocatorOfQ(q.context, q.cache, q.journal, staged);
+        Evictor e(q.context, q.journal, q.allocator, relocatorOfQ);
         const auto count = q.catalog.clusters().count();
         for (uint32_t c = 0; c < count; ++c)
             q.placed(c, c, 4096, 30000);
@@ -441,7 +442,7 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         for (uint32_t c = 0; c < 40; ++c)
             e.touch(q.catalog.index().find(keyOf(c)));
         EXPECT_EQ(q.catalog.clusters().tail(), policy == ReplacementPolicy::lru ? 40_c : 0_c);
-        q.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
+        q.context.rewrites.noteEvicted(uint64_t(1) << 40); // no budget for relocating
         for (int i = 0; i < 20; ++i) {
             e.poll();
             q.allocator.poll();
@@ -457,7 +458,7 @@ TEST_F(WritingTest, onlySoManyClustersGoInATurn) {
     const auto count = p.catalog.clusters().count();
     for (uint32_t c = 0; c < count; ++c)
         p.placed(c, c, 4096, 30000);
-    p.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
+    p.context.rewrites.noteEvicted(uint64_t(1) << 40); // no budget for relocating
     const auto wanted = p.allocator.reserve() * 2;
     ASSERT_GT(wanted, 8U);
     evictor.poll();
@@ -504,29 +505,29 @@ TEST_F(WritingTest, memoryOfObjectsThatAreGoneIsGivenBack) {
     EXPECT_EQ(p.cache.windows.bytes(), all / 3 * 2) << "the others are still there";
 }
 
-TEST(Evictor, relocatesWhatLiesTogether) {
-    using Wanted = Relocator::Wanted;
-    const auto wanted = [](const uint32_t offset, const uint32_t payload) { return Wanted{noSlot, 0, offset, payload}; };
-    const auto offsets = [](const std::vector<Wanted> &list) {
+TEST(Relocation, movesWhatLiesTogether) {
+    using Candidate = Relocation::Candidate;
+    const auto candidate = [](const uint32_t offset, const uint32_t payload) { return Candidate{noSlot, 0, offset, payload}; };
+    const auto offsets = [](const std::vector<Candidate> &list) {
         std::vector<uint32_t> all;
         for (const auto &w: list)
             all.push_back(w.offset);
         return all;
     };
-    std::vector<Wanted> near = {wanted(60000, 10000), wanted(4096, 10000)};
-    EXPECT_EQ(Evictor::KeepNear(near, 20000), 20000U);
+    std::vector<Candidate> near = {candidate(60000, 10000), candidate(4096, 10000)};
+    EXPECT_EQ(Relocation::KeepNear(near, 20000), 20000U);
     EXPECT_EQ(offsets(near), (std::vector<uint32_t> {4096, 60000}));
 
-    std::vector<Wanted> front = {wanted(0, 100), wanted(900000, 10000), wanted(920000, 10000)};
-    EXPECT_EQ(Evictor::KeepNear(front, 20100), 20000U);
+    std::vector<Candidate> front = {candidate(0, 100), candidate(900000, 10000), candidate(920000, 10000)};
+    EXPECT_EQ(Relocation::KeepNear(front, 20100), 20000U);
     EXPECT_EQ(offsets(front), (std::vector<uint32_t> {900000, 920000}));
 
-    std::vector<Wanted> back = {wanted(0, 10000), wanted(20000, 10000), wanted(1000000, 10000)};
-    EXPECT_EQ(Evictor::KeepNear(back, 30000), 20000U);
+    std::vector<Candidate> back = {candidate(0, 10000), candidate(20000, 10000), candidate(1000000, 10000)};
+    EXPECT_EQ(Relocation::KeepNear(back, 30000), 20000U);
     EXPECT_EQ(offsets(back), (std::vector<uint32_t> {0, 20000}));
 
-    std::vector<Wanted> one = {wanted(500000, 1)};
-    EXPECT_EQ(Evictor::KeepNear(one, 1), 1U);
-    std::vector<Wanted> none;
-    EXPECT_EQ(Evictor::KeepNear(none, 0), 0U);
+    std::vector<Candidate> one = {candidate(500000, 1)};
+    EXPECT_EQ(Relocation::KeepNear(one, 1), 1U);
+    std::vector<Candidate> none;
+    EXPECT_EQ(Relocation::KeepNear(none, 0), 0U);
 }

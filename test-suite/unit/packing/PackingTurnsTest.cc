@@ -25,7 +25,7 @@ protected:
 
     void stage(const uint64_t objects, const uint32_t size = payload) {
         for (uint64_t n = 0; n < objects; ++n)
-            p.packer.noteComplete(p.stage(n, bytesOf(n, size)), p.context.config.persist);
+            p.packer.noteComplete(p.stage(n, bytesOf(n, size)));
     }
 
     /// objects that are staged, and not chosen yet

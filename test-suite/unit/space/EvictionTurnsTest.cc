@@ -20,7 +20,6 @@ class EvictionTurns : public ::testing::Test
 protected:
     EvictionTurns() {
         p.allFree();
-        relocator.onComplete = [this](const StageNo s) { staged.push_back(s); };
         evictor.poll(); // looks for what has expired already
     }
 
@@ -61,9 +60,10 @@ protected:
 
     PartsDevice device{256 * MB, largeClusters()};
     Parts p{device};
-    Relocator relocator{p.context, p.cache.windows};
-    Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
-    std::vector<StageNo> staged; ///< again
+    CompleteObjects complete;
+    const std::vector<StageNo> &staged = complete.stages; ///< again
+    Relocator relocator{p.context, p.cache, p.journal, complete};
+    Evictor evictor{p.context, p.journal, p.allocator, relocator};
 };
 
 } // namespace
@@ -124,7 +124,7 @@ TEST_F(EvictionTurns, manyObjectsAreRelocatedInSeveralTurns) {
     for (uint64_t n = 0; n < used; ++n)
         evictor.touch(p.catalog.index().find(keyOf(n)));
     takeAllOthers();
-    p.context.counters.packedBytes = uint64_t(1) << 30; // a budget for relocating
+    p.context.rewrites.notePacked(uint64_t(1) << 30); // a budget for relocating
     size_t most = 0;
     for (unsigned turns = 0; turns < 100 && staged.size() < used; ++turns) {
         const auto before = staged.size();
@@ -148,6 +148,41 @@ TEST_F(EvictionTurns, manyObjectsAreRelocatedInSeveralTurns) {
     EXPECT_EQ(p.context.counters.corrupt, 0U);
     EXPECT_EQ(state(), ClusterState::packed) << "until they are on the device elsewhere";
     EXPECT_EQ(p.catalog.clusters()[large].live, objects - used);
+}
+
+/// the rest of a cluster is still to be copied when the first copies are gone already
+TEST_F(EvictionTurns, aRelocationGoesOnThoughItsFirstCopiesAreDeleted) {
+    constexpr uint64_t objects = 2000;
+    fill(objects);
+    p.cache.windows.insert(large, p.catalog.clusters()[large].sequence, bytesOfAll(objects), p.context.geometry.clusterBytes);
+    for (uint64_t n = 0; n < objects; ++n)
+        evictor.touch(p.catalog.index().find(keyOf(n)));
+    takeAllOthers();
+    p.context.rewrites.notePacked(uint64_t(1) << 30); // a budget for relocating
+    const auto deleteCopies = [this](const size_t from) {
+        for (auto i = from; i < staged.size(); ++i)
+            p.catalog.erase(p.catalog.staging()[staged[i]].record);
+        return staged.size();
+    };
+    size_t deleted = 0;
+    for (unsigned turns = 0; turns < 100 && staged.size() < objects; ++turns) {
+        evictor.poll();
+        p.step();
+        if (staged.size() == objects)
+            break;
+        deleted = deleteCopies(deleted);
+        EXPECT_TRUE(relocator.beginFlush().empty()) << "there are more to come";
+    }
+    ASSERT_GT(deleted, 0U) << "or this tests nothing";
+    ASSERT_EQ(staged.size(), objects);
+    EXPECT_EQ(state(), ClusterState::packed);
+    EXPECT_TRUE(relocator.beginFlush().empty()) << "the last ones are nowhere but in memory";
+    deleteCopies(deleted);
+    relocator.flushed(relocator.beginFlush());
+    for (uint64_t records = 0; records < objects; records += Evictor::turnRecords)
+        evictor.poll();
+    EXPECT_EQ(state(), ClusterState::free);
+    EXPECT_EQ(relocator.held(), 0U);
 }
 
 /// a look for what has expired takes as many turns as it needs

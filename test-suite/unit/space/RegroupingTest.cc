@@ -212,24 +212,28 @@ TEST(RegroupingBudget, isNotRenewedByAStart) {
     Parts p(device);
     p.allFree();
     Tracker tracker(MB, 1);
-    Relocator relocator(p.context, p.cache.windows);
+    Relocator relocator(p.context, p.cache, p.journal, p.packer);
     const Regrouper regrouper(p.context, tracker, p.cache, relocator);
     constexpr uint32_t size = 60000;
     constexpr uint64_t most = uint64_t(768) * 65536 / 12; ///< bytes that may be regrouped for what was there
     EXPECT_FALSE(regrouper.affordable(size)) << "there is nothing";
     for (uint64_t n = 0; n < 600; ++n)
         p.placed(n, n, 0, size);
-    auto &counters = p.context.counters;
-    counters.packedBytes = 0;
-    counters.regroupedBytes = 600 * uint64_t(size) / 12 - size;
+    auto &rewrites = p.context.rewrites;
+    const auto regrouped = [&rewrites](const uint64_t bytes) {
+        rewrites = RewriteBudget();
+        rewrites.noteRegrouped(bytes);
+    };
+    regrouped(600 * uint64_t(size) / 12 - size);
     EXPECT_TRUE(regrouper.affordable(size));
     EXPECT_FALSE(regrouper.affordable(size + 1));
     for (uint64_t n = 600; n < 1200; ++n)
         p.placed(n, n, 0, size);
-    counters.regroupedBytes = most - size;
+    regrouped(most - size);
     EXPECT_TRUE(regrouper.affordable(size));
     EXPECT_FALSE(regrouper.affordable(size + 1));
-    counters.packedBytes = 12 * uint64_t(size); // new ones are a budget, too
-    counters.regroupedBytes = most;
+    regrouped(most);
+    EXPECT_FALSE(regrouper.affordable(size));
+    rewrites.notePacked(12 * uint64_t(size)); // new ones are a budget, too
     EXPECT_TRUE(regrouper.affordable(size));
 }

@@ -20,7 +20,6 @@ class Replacement : public ::testing::Test
 protected:
     Replacement() {
         p.allFree();
-        relocator.onComplete = [this](const StageNo s) { staged.push_back(s); };
     }
 
     static Config fewObjects() {
@@ -52,8 +51,7 @@ protected:
     }
 
     uint64_t relocate() {
-        relocator.hold(home, false);
-        return relocator.relocate(home, sequence, wanted);
+        return relocator.regroup(home, sequence, wanted);
     }
 
     /// takes all places of the index but so many
@@ -65,10 +63,11 @@ protected:
 
     PartsDevice device{32 * MB, fewObjects()};
     Parts p{device};
-    Relocator relocator{p.context, p.cache.windows};
-    Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
-    std::vector<Relocator::Wanted> wanted;
-    std::vector<StageNo> staged; ///< again
+    CompleteObjects complete;
+    const std::vector<StageNo> &staged = complete.stages; ///< again
+    Relocator relocator{p.context, p.cache, p.journal, complete};
+    Evictor evictor{p.context, p.journal, p.allocator, relocator};
+    Relocation::Candidates wanted;
     Sequence sequence{0};
 };
 
@@ -95,24 +94,19 @@ TEST_F(Replacement, relocatesWhatIsStillThere) {
     EXPECT_EQ(p.context.counters.relocatedObjects, 2U);
     EXPECT_EQ(p.context.counters.corrupt, 0U);
     EXPECT_EQ(p.catalog.clusters()[home].live, 2U);
-    EXPECT_TRUE(relocator.takeSettled().empty()) << "two are nowhere but in memory";
+    EXPECT_TRUE(relocator.beginFlush().empty()) << "two are nowhere but in memory";
     EXPECT_EQ(p.cache.windows.hits() + p.cache.windows.misses(), 0U) << "no reader has asked for anything";
 }
 
 TEST_F(Replacement, relocatesNothingFromWhatTheClusterWasBefore) {
     prepare(2);
-    relocator.hold(home, true);
-    EXPECT_TRUE(relocator.holds(home));
-    EXPECT_EQ(relocator.relocate(home, sequence + 1, wanted), 0U);
+    EXPECT_EQ(relocator.regroup(home, sequence + 1, wanted), 0U);
     EXPECT_FALSE(relocator.holds(home));
     for (const auto &w: wanted)
         p.catalog.erase(w.slot);
     ASSERT_EQ(p.catalog.clusters()[home].state, ClusterState::free);
-    relocator.hold(home, true);
-    EXPECT_EQ(relocator.relocate(home, sequence, wanted), 0U) << "emptied meanwhile";
+    EXPECT_EQ(relocator.regroup(home, sequence, wanted), 0U) << "emptied meanwhile";
     EXPECT_EQ(relocator.held(), 0U);
-    relocator.onEmptied(home);
-    EXPECT_EQ(p.context.counters.evictedClusters, 0U) << "deletes have done it";
     EXPECT_TRUE(staged.empty());
 }
 
@@ -120,7 +114,9 @@ TEST_F(Replacement, relocatesNothingWithoutItsBytes) {
     prepare(2);
     p.cache.windows.forget(home);
     EXPECT_EQ(relocate(), 0U);
-    EXPECT_EQ(relocator.takeSettled(), std::vector<ClusterNo>{home});
+    const auto settled = relocator.beginFlush();
+    ASSERT_EQ(settled.size(), 1U);
+    EXPECT_EQ(settled[0]->cluster(), home);
     EXPECT_EQ(p.catalog.objects(), 2U);
 }
 
@@ -130,14 +126,14 @@ TEST_F(Replacement, relocatesNothingIntoFullStaging) {
     const auto all = staging.bytesFree();
     ASSERT_TRUE(staging.promise(all));
     EXPECT_EQ(relocate(), 0U);
-    relocator.flushed(relocator.takeSettled());
+    relocator.flushed(relocator.beginFlush());
     staging.unpromise(all);
     std::vector<StageNo> opened; // entries, though no bytes
     for (auto s = staging.open(keyOf(1), ObjectInfo()); s != noStage; s = staging.open(keyOf(1), ObjectInfo()))
         opened.push_back(s);
     EXPECT_EQ(relocate(), 0U);
     EXPECT_EQ(relocator.held(), 1U);
-    relocator.flushed(relocator.takeSettled());
+    relocator.flushed(relocator.beginFlush());
     EXPECT_EQ(relocator.held(), 0U);
     EXPECT_EQ(p.catalog.objects(), 2U) << "they stay where they are";
     for (const auto s: opened)
@@ -169,10 +165,10 @@ TEST_F(Replacement, anObjectThatTheIndexHasNoPlaceForStaysWhereItIs) {
 TEST_F(Replacement, emptiedClustersAreFreeAfterTheFlush) {
     prepare(1);
     ASSERT_EQ(relocate(), payload);
-    EXPECT_TRUE(relocator.takeSettled().empty());
+    EXPECT_TRUE(relocator.beginFlush().empty());
     p.catalog.erase(p.catalog.index().find(keyOf(1)));
     EXPECT_EQ(p.catalog.clusters()[home].state, ClusterState::packed) << "until what was deleted is so after a power cut, too";
-    relocator.flushed(relocator.takeSettled());
+    relocator.flushed(relocator.beginFlush());
     EXPECT_EQ(p.catalog.clusters()[home].state, ClusterState::free);
 }
 
@@ -205,9 +201,9 @@ TEST_F(Replacement, objectsWithoutADateDoNotExpire) {
     p.context.config.fileLifetime = 100;
     auto &record = p.recordOf(wanted[0].slot);
     record.timestamp = 0;
-    EXPECT_FALSE(evictor.expired(wanted[0].slot));
+    EXPECT_FALSE(p.context.expired(wanted[0].slot));
     record.timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
-    EXPECT_TRUE(evictor.expired(wanted[0].slot));
+    EXPECT_TRUE(p.context.expired(wanted[0].slot));
 }
 
 /// room is made by writing; a disk that takes no writes keeps what it has
@@ -219,7 +215,7 @@ TEST_F(Replacement, aDiskThatTakesNoWritesKeepsAll) {
     evictor.poll();
     EXPECT_EQ(p.catalog.objects(), objects);
     p.context.health.level = Health::Level::good;
-    p.context.counters.relocatedBytes = uint64_t(1) << 40; // no budget for relocating
+    p.context.rewrites.noteEvicted(uint64_t(1) << 40); // no budget for relocating
     evictor.poll();
     EXPECT_LT(p.catalog.objects(), objects);
 }
@@ -274,7 +270,7 @@ TEST_F(Replacement, expiredObjectsAreWorthNothing) {
     for (uint32_t c = 0; c < count; ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
     p.recordOf(p.catalog.index().find(keyOf(expired))).timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
-    p.context.counters.packedBytes = 1 << 30; // a budget for relocating
+    p.context.rewrites.notePacked(1 << 30); // a budget for relocating
     evictor.poll();
     EXPECT_EQ(p.catalog.clusters()[ClusterNo(expired)].state, ClusterState::free) << "nothing there is wanted";
     EXPECT_TRUE(relocator.holds(0_c)) << "the next one has what is wanted";
@@ -286,7 +282,7 @@ TEST_F(Replacement, fullStagingLeavesNoRoomForRelocating) {
         p.placed(c, c, spacing, 30000);
     for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
-    p.context.counters.packedBytes = 1 << 30;
+    p.context.rewrites.notePacked(1 << 30);
     ASSERT_TRUE(p.catalog.staging().promise(p.catalog.staging().bytesFree() - 50000));
     evictor.poll();
     EXPECT_EQ(relocator.held(), 0U);
@@ -300,7 +296,7 @@ TEST_F(Replacement, aFullIndexLeavesNoRoomForRelocating) {
         p.placed(c, c, spacing, 30000);
     for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
-    p.context.counters.packedBytes = 1 << 30; // a budget for relocating all
+    p.context.rewrites.notePacked(1 << 30); // a budget for relocating all
     fillIndex(1);
     evictor.poll();
     EXPECT_EQ(p.catalog.index().find(keyOf(0)), noSlot);
@@ -335,8 +331,8 @@ protected:
 
     PartsDevice device{256 * MB, smallConfig(), true};
     Parts p{device};
-    Relocator relocator{p.context, p.cache.windows};
-    Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
+    Relocator relocator{p.context, p.cache, p.journal, p.packer};
+    Evictor evictor{p.context, p.journal, p.allocator, relocator};
 };
 
 } // namespace
@@ -400,8 +396,8 @@ protected:
 
     PartsDevice device{256 * MB, overwriting(), true};
     Parts p{device};
-    Relocator relocator{p.context, p.cache.windows};
-    Evictor evictor{p.context, p.journal, p.allocator, p.cache, relocator};
+    Relocator relocator{p.context, p.cache, p.journal, p.packer};
+    Evictor evictor{p.context, p.journal, p.allocator, relocator};
 };
 
 } // namespace

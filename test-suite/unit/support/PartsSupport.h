@@ -47,6 +47,25 @@ struct PartsDevice {
     Superblock superblock;
 };
 
+/// groups as a test tells them
+struct ToldGroups final : public GroupAdvisor {
+    explicit ToldGroups(const StoreContext &c): context(c) {}
+    void stagedGroup(const StageNo s, std::vector<StageNo> &group) override {
+        if (groupOf)
+            groupOf(s, group);
+    }
+    uint32_t persistOf(const Key &) const override { return context.config.persist; }
+
+    const StoreContext &context;
+    std::function<void(StageNo, std::vector<StageNo> &)> groupOf; ///< nil: there are none
+};
+
+/// remembers the objects that are complete, and packs none
+struct CompleteObjects final : public PackingQueue {
+    void noteComplete(const StageNo s) override { stages.push_back(s); }
+    std::vector<StageNo> stages;
+};
+
 /// The state that parts share, a journal and a checkpointer: one life of them.
 struct Parts {
     explicit Parts(PartsDevice &d): Parts(d, d.clock) {}
@@ -57,12 +76,13 @@ struct Parts {
         journal(context),
         allocator(context, journal),
         cache(d.front(), context.catalog, context.geometry, readPolicy, uint64_t(d.config.readCacheMb) << 20),
-        packer(context, allocator, cache.windows),
+        groups(context),
+        packer(context, allocator, cache.windows, groups),
         checkpointer(context, journal, d.superblock),
         catalog(context.catalog)
     {
         journal.follow(d.superblock.checkpoint);
-        catalog.onRelease([this](const ClusterNo c) { journal.release(c); });
+        catalog.tellReleases(journal);
     }
     ~Parts() { *context.alive = false; }
 
@@ -229,6 +249,7 @@ struct Parts {
     Allocator allocator;
     const LeastCostReads readPolicy;
     ReadCache cache;
+    ToldGroups groups;
     Packer packer;
     Checkpointer checkpointer;
     std::unique_ptr<Recovery> recovery;

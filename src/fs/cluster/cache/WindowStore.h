@@ -6,6 +6,7 @@
 
 #include "fs/cluster/cache/UseMeter.h"
 #include "fs/cluster/cache/Window.h"
+#include "fs/cluster/catalog/Listeners.h"
 #include "fs/cluster/device/CostMeter.h"
 
 #include <map>
@@ -23,7 +24,7 @@ namespace ClusterFs {
 /// and one that was used just now not before all others: large ones would leave
 /// before their readers have come to the end. When a window has to go, the pieces that
 /// were used stay as a smaller one, if they are clearly less.
-class WindowStore
+class WindowStore final : public ReleaseListener
 {
 public:
     /// \param cost of reading bytes again
@@ -67,6 +68,7 @@ public:
     /// Drops the windows of a cluster, whose bytes are void, but for those that somebody holds. One of these that
     /// has arrived is forgotten: its loader drops it when those who waited for it have copied what they came for.
     void forget(ClusterNo);
+    void released(const ClusterNo c) override { forget(c); }
 
     /// drops the windows of a cluster that have no object
     /// \param offsets where the objects of the cluster begin, in bytes from its start and in order

@@ -199,8 +199,8 @@ ClusterFs::Catalog::dropStaged(const StageNo stage)
     changes_.gone(origin, originOffset);
     assert(clusters_[origin].relocated > 0);
     --clusters_[origin].relocated;
-    if (onSettled_)
-        onSettled_(origin);
+    if (relocationListener_)
+        relocationListener_->copySettled(origin);
 }
 
 ClusterFs::SlotNo
@@ -358,6 +358,14 @@ ClusterFs::Catalog::forget(const SlotNo slot)
         freeParts(parts);
 }
 
+/// says that a cluster's contents are forgotten
+void
+ClusterFs::Catalog::release(const ClusterNo n)
+{
+    for (auto *const l: releaseListeners_)
+        l->released(n);
+}
+
 void
 ClusterFs::Catalog::freeCluster(const ClusterNo n)
 {
@@ -373,8 +381,7 @@ ClusterFs::Catalog::freeCluster(const ClusterNo n)
     }
     c.first = noSlot;
     assert(c.live == 0 && c.liveBytes == 0);
-    if (onRelease_)
-        onRelease_(n);
+    release(n);
     if (!c.pins)
         makeFree(n);
 }
@@ -405,8 +412,7 @@ ClusterFs::Catalog::freeParts(const ClusterNo first)
     for (auto n = first; n != noCluster; n = clusters_[n].nextPart) {
         enter(n, ClusterState::draining);
         clusters_[n].first = noSlot;
-        if (onRelease_)
-            onRelease_(n);
+        release(n);
     }
     if (!clusters_[first].pins)
         finishDraining(first);

@@ -8,6 +8,7 @@
 #include "fs/cluster/catalog/ClusterTable.h"
 #include "fs/cluster/catalog/FreeMap.h"
 #include "fs/cluster/catalog/Index.h"
+#include "fs/cluster/catalog/Listeners.h"
 #include "fs/cluster/catalog/Staging.h"
 #include "fs/cluster/layout/Geometry.h"
 #include "fs/cluster/layout/IndexBlock.h"
@@ -72,11 +73,10 @@ public:
     uint64_t objects() const { return index_.linked(); }
     uint64_t liveBytes() const { return liveBytes_; } ///< stored bytes of all objects
 
-    /// calls a function when a cluster's contents are forgotten (for the journal)
-    void onRelease(std::function<void(ClusterNo)> f) { onRelease_ = std::move(f); }
-    /// Calls a function when a relocated object is safe elsewhere, or gone: its origin, which the function is told, is
-    /// needed once less.
-    void onSettled(std::function<void(ClusterNo)> f) { onSettled_ = std::move(f); }
+    /* listeners, which live as long as the catalog */
+
+    void tellReleases(ReleaseListener &l) { releaseListeners_.push_back(&l); } ///< in the order of these calls
+    void tellSettled(RelocationListener &l) { relocationListener_ = &l; }
 
     /* objects */
 
@@ -239,6 +239,7 @@ private:
     void adoptParts(SlotNo, ClusterNo first);
     void dropStaged(StageNo);
     void forget(SlotNo);
+    void release(ClusterNo);
     void makeFree(ClusterNo);
     void finishDraining(ClusterNo first);
 
@@ -247,8 +248,8 @@ private:
     ClusterTable clusters_;
     FreeMap free_;
     Staging staging_;
-    std::function<void(ClusterNo)> onRelease_;
-    std::function<void(ClusterNo)> onSettled_;
+    std::vector<ReleaseListener *> releaseListeners_;
+    RelocationListener *relocationListener_ = nullptr;
     bool adding_ = false;
     uint64_t liveBytes_ = 0;
 };

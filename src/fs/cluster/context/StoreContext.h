@@ -7,6 +7,7 @@
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Stats.h"
 #include "fs/cluster/catalog/Catalog.h"
+#include "fs/cluster/context/RewriteBudget.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/layout/Superblock.h"
 
@@ -153,6 +154,7 @@ struct StoreContext {
     uint32_t logClustersWanted = 0; ///< how many of them it needs; the evictor claims them
     Catalog catalog;
     mutable Counters counters; ///< queries are counted, too, and the time that they take
+    RewriteBudget rewrites;
     Health health;
     /// Whether an object is wanted with others than those that it was packed
     /// with, as what several pages share; names the others.
@@ -190,6 +192,12 @@ struct StoreContext {
 
     /// seconds since 1970, as clusters store them
     uint32_t wallSeconds() const { return static_cast<uint32_t>(clock.wallSeconds()); }
+
+    /// whether an object is past its lifetime
+    bool expired(const SlotNo slot) const {
+        const auto timestamp = catalog.index()[slot].timestamp;
+        return config.fileLifetime && timestamp && int64_t(timestamp) + config.fileLifetime < clock.wallSeconds();
+    }
 
     /* replacement bits of a record: a coarse date of the last use (8 bits) and
      * a small count of uses (3 bits); the date counts cluster writes */

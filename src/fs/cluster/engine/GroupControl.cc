@@ -64,6 +64,28 @@ ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds
     return true;
 }
 
+/// the part of an object's group that could be packed with it now
+void
+ClusterFs::GroupControl::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
+{
+    const auto &catalog = context_.catalog;
+    members_.clear();
+    tracker_.groupOf(catalog.staging()[seed].key, members_, Groups::maxMembers);
+    bool seen = false;
+    for (const auto &key: members_) {
+        const auto slot = catalog.index().find(key);
+        if (slot == noSlot || !catalog.index()[slot].staged())
+            continue;
+        const auto s = catalog.index()[slot].stage();
+        if (catalog.staging()[s].state != StageState::complete || catalog.staging()[s].key != key)
+            continue;
+        group.push_back(s);
+        seen = seen || s == seed;
+    }
+    if (!seen)
+        group.clear();
+}
+
 uint32_t
 ClusterFs::GroupControl::persistOf(const Key &key) const
 {

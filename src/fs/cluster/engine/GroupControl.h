@@ -7,6 +7,7 @@
 #include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/learning/Tracker.h"
+#include "fs/cluster/packing/GroupAdvisor.h"
 
 #include <map>
 
@@ -15,7 +16,7 @@ namespace ClusterFs {
 /// What those say who know better than the tracker: Hummingbird's
 /// collocate_files() (section 3.3), and Damelo's numbered groups with love(),
 /// hate() and setCheckpoint().
-class GroupControl
+class GroupControl final : public GroupAdvisor
 {
 public:
     GroupControl(StoreContext &, Tracker &, WindowStore &);
@@ -24,8 +25,10 @@ public:
     void hate(uint64_t group); ///< \see Engine::hate()
     bool setPersist(uint64_t group, uint32_t seconds); ///< \see Engine::setPersist()
 
-    /// \returns seconds within which an object must survive a power cut
-    uint32_t persistOf(const Key &) const;
+    /* GroupAdvisor API */
+    void stagedGroup(StageNo, std::vector<StageNo> &) override;
+    uint32_t persistOf(const Key &) const override;
+
     /// \returns the least that persistOf() may return
     uint32_t leastPersist() const;
 

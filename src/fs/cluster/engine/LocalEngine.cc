@@ -20,27 +20,21 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     allocator_(context_, journal_),
     cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20),
     groups_(context_, tracker_, cache_.windows),
-    packer_(context_, allocator_, cache_.windows),
+    packer_(context_, allocator_, cache_.windows, groups_),
     admission_(superblock.geometry.objectsExpected),
-    writers_(context_, allocator_, cache_.windows),
-    relocator_(context_, cache_.windows),
+    relocator_(context_, cache_, journal_, packer_),
+    evictor_(context_, journal_, allocator_, relocator_),
+    writers_(context_, allocator_, cache_.windows, journal_, packer_, evictor_),
     regrouper_(context_, tracker_, cache_, relocator_),
     prefetcher_(context_, cache_.loader),
-    evictor_(context_, journal_, allocator_, cache_, relocator_),
     checkpointer_(context_, journal_, superblock),
     recovery_(context_, journal_, superblock),
     groupLoader_(context_),
     probe_(context_)
 {
-    context_.catalog.onRelease([this](const ClusterNo c) {
-        journal_.release(c);
-        cache_.windows.forget(c);
-    });
+    context_.catalog.tellReleases(journal_);
+    context_.catalog.tellReleases(cache_.windows);
     context_.onUnreadable = [this](const Key &key) { journal_.removal(key, context_.sequence); };
-    writers_.journal = &journal_;
-    writers_.onComplete = [this](const StageNo s) { packer_.noteComplete(s, groups_.persistOf(context_.catalog.staging()[s].key)); };
-    writers_.makeRoom = [this] { evictor_.hurry(); };
-    relocator_.onComplete = writers_.onComplete;
     context_.companyOf = [this](const Key &key, std::vector<Key> &company) {
         if (tracker_.isGuest(key, company, Groups::maxMembers))
             return true;
@@ -55,7 +49,6 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
                             SavedGroups::BytesInChunk(), records);
     };
     groupLoader_.onGroup = [this](const SavedGroups::GroupRecord &record) { return tracker_.restore(record); };
-    packer_.groupOf = [this](const StageNo s, std::vector<StageNo> &group) { stagedGroup(s, group); };
     device.setDepth(config.depth);
     start();
 }
@@ -132,7 +125,7 @@ ClusterFs::LocalEngine::work()
         allocator_.poll();
         packer_.poll(!checkpointer_.waiting());
         flushWhenDue();
-        if (packer_.hasWork() || (evictor_.hasWork() && !closing_))
+        if (packer_.hasWork() || (relocator_.hasWork() && !closing_))
             context_.device.pollAgain(); // large clusters of small objects take many turns
     }
     if (recovery_.knowsJournal()) // a delete has its bound during a start, too
@@ -209,7 +202,7 @@ ClusterFs::LocalEngine::flushWhenDue()
     io.op = IoOp::flush;
     io.ioClass = IoClass::background;
     const auto alive = context_.alive;
-    const auto settled = relocator_.takeSettled();
+    const auto settled = relocator_.beginFlush();
     io.done = [this, alive, settled](const Status status) {
         if (!*alive)
             return;
@@ -288,7 +281,7 @@ ClusterFs::LocalEngine::usable(const Key &key) const
     if (closed() || context_.health.level == Health::Level::gone)
         return noSlot;
     const auto slot = context_.catalog.index().find(key);
-    if (slot == noSlot || evictor_.expired(slot))
+    if (slot == noSlot || context_.expired(slot))
         return noSlot;
     const auto &r = context_.catalog.index()[slot];
     // in staging, we can compare the whole key at no cost
@@ -307,28 +300,6 @@ ClusterFs::LocalEngine::note(const Request &request)
         tracker_.wantedBy(page, group_, Prefetcher::maxWanted);
         prefetcher_.fetch(group_, request.client);
     }
-}
-
-/// the part of an object's group that could be packed with it now
-void
-ClusterFs::LocalEngine::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
-{
-    const auto &catalog = context_.catalog;
-    group_.clear();
-    tracker_.groupOf(catalog.staging()[seed].key, group_, Groups::maxMembers);
-    bool seen = false;
-    for (const auto &key: group_) {
-        const auto slot = catalog.index().find(key);
-        if (slot == noSlot || !catalog.index()[slot].staged())
-            continue;
-        const auto s = catalog.index()[slot].stage();
-        if (catalog.staging()[s].state != StageState::complete || catalog.staging()[s].key != key)
-            continue;
-        group.push_back(s);
-        seen = seen || s == seed;
-    }
-    if (!seen)
-        group.clear();
 }
 
 bool
@@ -510,7 +481,7 @@ ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsig
         --looks;
         const auto slot = SlotNo(static_cast<uint32_t>(cursor));
         const auto &r = index[slot];
-        if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key() || evictor_.expired(slot) || recovery_.mayFindNewer(slot))
+        if (r.dead() || r.cluster == noCluster || index.keyOf(slot) == Key() || context_.expired(slot) || recovery_.mayFindNewer(slot))
             continue;
         key = index.keyOf(slot);
         info = context_.catalog.info(slot);

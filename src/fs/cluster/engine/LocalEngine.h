@@ -77,7 +77,6 @@ private:
     void work();
     Status finish(unsigned maxMilliseconds);
     SlotNo usable(const Key &) const;
-    void stagedGroup(StageNo, std::vector<StageNo> &);
     void noteRecovery();
     void learn();
     void addLocality(Stats &) const;
@@ -94,11 +93,11 @@ private:
     GroupControl groups_;
     Packer packer_;
     Admission admission_;
-    WriterGroup writers_;
     Relocator relocator_;
+    Evictor evictor_;
+    WriterGroup writers_;
     Regrouper regrouper_;
     Prefetcher prefetcher_;
-    Evictor evictor_;
     Checkpointer checkpointer_;
     Recovery recovery_;
     GroupLoader groupLoader_;

@@ -107,7 +107,7 @@ ClusterFs::HeadReplacer::store()
         return status;
     }
     staging.complete(stage, context_.clock.micros());
-    writers_.onComplete(stage);
+    writers_.packing.noteComplete(stage);
     context_.counters.headUpdates += task_.newKey == task_.key;
     return Status::ok;
 }

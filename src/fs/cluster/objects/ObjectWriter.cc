@@ -197,7 +197,7 @@ ClusterFs::ObjectWriter::submitPart()
         return false;
     auto taken = group_.allocator.takeSoon();
     if (taken.cluster == noCluster) {
-        group_.makeRoom();
+        group_.roomMaker.hurry();
         taken = group_.allocator.takeSoon();
     }
     const auto c = taken.cluster;
@@ -311,7 +311,7 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
     }
     if (ours && object->finished && !object->failed && !object->writesInFlight) {
         staging.complete(object->stage, context.clock.micros());
-        group.onComplete(object->stage);
+        group.packing.noteComplete(object->stage);
     }
 }
 
@@ -343,7 +343,7 @@ ClusterFs::ObjectWriter::finish()
     group_.noteEnd(*this);
     if (!o.writesInFlight) {
         staging.complete(o.stage, context.clock.micros());
-        group_.onComplete(o.stage);
+        group_.packing.noteComplete(o.stage);
     }
     return Status::ok;
 }

@@ -8,6 +8,8 @@
 #include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/objects/WritingObject.h"
 #include "fs/cluster/packing/Allocator.h"
+#include "fs/cluster/packing/PackingQueue.h"
+#include "fs/cluster/packing/RoomMaker.h"
 
 #include <algorithm>
 #include <list>
@@ -20,7 +22,7 @@ class ObjectWriter;
 class WriterGroup
 {
 public:
-    WriterGroup(StoreContext &, Allocator &, WindowStore &);
+    WriterGroup(StoreContext &, Allocator &, WindowStore &, Journal &, PackingQueue &, RoomMaker &);
 
     /// an object is complete: gives it its index record
     /// \returns ok or full
@@ -65,9 +67,9 @@ public:
     StoreContext &context;
     Allocator &allocator;
     WindowStore &windows;
-    Journal *journal = nullptr;
-    std::function<void(StageNo)> onComplete; ///< an object may be packed now
-    std::function<void()> makeRoom; ///< clusters are needed at once
+    Journal &journal;
+    PackingQueue &packing;
+    RoomMaker &roomMaker;
 
     uint64_t smallestFront() const; ///< bytes that each object has in front of its parts
 

@@ -16,10 +16,13 @@ constexpr unsigned slowLooks = 64; ///< objects looked at to find one
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::WriterGroup::WriterGroup(StoreContext &s, Allocator &a, WindowStore &w):
+ClusterFs::WriterGroup::WriterGroup(StoreContext &s, Allocator &a, WindowStore &w, Journal &j, PackingQueue &p, RoomMaker &r):
     context(s),
     allocator(a),
-    windows(w)
+    windows(w),
+    journal(j),
+    packing(p),
+    roomMaker(r)
 {
 }
 
@@ -160,7 +163,7 @@ ClusterFs::WriterGroup::makeWay()
 void
 ClusterFs::WriterGroup::send(const Journal::Ticket ticket, Io io)
 {
-    if (waiting_.empty() && ticket <= journal->written())
+    if (waiting_.empty() && ticket <= journal.written())
         context.device.submit(std::move(io));
     else
         waiting_.push_back({ticket, std::move(io)});
@@ -171,7 +174,7 @@ ClusterFs::WriterGroup::poll()
 {
     makeWay();
     const bool lost = context.health.level != Health::Level::good; // the journal will get no further
-    while (!waiting_.empty() && (lost || waiting_.front().ticket <= journal->written())) {
+    while (!waiting_.empty() && (lost || waiting_.front().ticket <= journal.written())) {
         auto io = std::move(waiting_.front().io);
         waiting_.pop_front();
         if (lost)
@@ -209,7 +212,7 @@ ClusterFs::WriterGroup::publish(const StageNo stage)
     const auto key = catalog.staging()[stage].key;
     const auto older = catalog.index().find(key);
     if (older != noSlot || context.mayReturn())
-        journal->removal(key, context.sequence);
+        journal.removal(key, context.sequence);
     if (older != noSlot)
         catalog.erase(older);
     if (catalog.addStaged(stage) == noSlot)

@@ -56,15 +56,16 @@ struct Packer::Pack {
 
 } // namespace ClusterFs
 
-ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows):
+ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows, GroupAdvisor &groups):
     context_(context),
     allocator_(allocator),
-    windows_(windows)
+    windows_(windows),
+    groups_(groups)
 {
 }
 
 void
-ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
+ClusterFs::Packer::noteComplete(const StageNo s)
 {
     const auto &staging = context_.catalog.staging();
     const auto &o = staging[s];
@@ -74,6 +75,7 @@ ClusterFs::Packer::noteComplete(const StageNo s, const uint32_t persist)
         arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), isGone), arrivals_.end());
     }
     arrivals_.push_back({s, o.id});
+    const auto persist = groups_.persistOf(o.key);
     if (persist < context_.config.persist)
         hurried_.insert({o.since + halfOf(persist), {s, o.id}});
 }
@@ -185,8 +187,7 @@ bool
 ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
 {
     group_.clear();
-    if (groupOf)
-        groupOf(seed, group_);
+    groups_.stagedGroup(seed, group_);
     if (group_.size() < 2)
         return add(pack, seed, false);
     uint64_t bytes = 0;
@@ -450,6 +451,7 @@ ClusterFs::Packer::settle(Pack &pack)
         ++context_.counters.packedObjects;
         context_.counters.packedInGroups += item.joined;
         context_.counters.packedBytes += item.payload;
+        context_.rewrites.notePacked(item.payload);
         catalog.place(item.slot, pack.cluster, item.offset, item.payload, item.joined);
         item.placed = true;
     }

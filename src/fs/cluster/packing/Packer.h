@@ -6,6 +6,8 @@
 
 #include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/packing/Allocator.h"
+#include "fs/cluster/packing/GroupAdvisor.h"
+#include "fs/cluster/packing/PackingQueue.h"
 
 #include <deque>
 #include <map>
@@ -17,18 +19,13 @@ namespace ClusterFs {
 /// Config::persist allow: the object used least recently first, then its group
 /// as far as it is staged, then the next, until the cluster is full. A turn of the event loop
 /// does a part of the work at most; the next ones go on.
-class Packer
+class Packer final : public PackingQueue
 {
 public:
-    /// names the complete staged objects of a group in the order in which they
-    /// are wanted, the given one among them; or none
-    using GroupOf = std::function<void(StageNo, std::vector<StageNo> &)>;
+    Packer(StoreContext &, Allocator &, WindowStore &, GroupAdvisor &);
 
-    Packer(StoreContext &, Allocator &, WindowStore &);
-
-    /// an object was completed and may be packed
-    /// \param persist seconds within which it must survive a power cut
-    void noteComplete(StageNo, uint32_t persist);
+    /* PackingQueue API */
+    void noteComplete(StageNo) override;
 
     /// Goes on with what was begun, and starts what is due.
     /// \param mayStart else only the former
@@ -50,8 +47,6 @@ public:
     bool dirty() const { return dirty_; }
     void flushed() { dirty_ = false; }
     void flushFailed() { dirty_ = true; }
-
-    GroupOf groupOf; ///< may be nil
 
     static constexpr unsigned maxInFlight = 4;
 
@@ -88,6 +83,7 @@ private:
     StoreContext &context_;
     Allocator &allocator_;
     WindowStore &windows_;
+    GroupAdvisor &groups_;
     struct Arrival {
         StageNo stage;
         uint64_t id;

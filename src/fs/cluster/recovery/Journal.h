@@ -13,7 +13,7 @@ namespace ClusterFs {
 /// written or were forgotten. Records gather in memory and go out in blocks:
 /// after Config::deleteCount deletes, Config::deleteTime seconds, or at once
 /// when somebody waits for an announcement.
-class Journal
+class Journal final : public ReleaseListener
 {
 public:
     /// a record's position in the order of all records
@@ -35,6 +35,7 @@ public:
     /// Objects are gone with it that might be deleted then: we could not say of which
     /// cluster they were. So it must survive a power cut as soon as a removal must.
     void release(ClusterNo);
+    void released(const ClusterNo c) override { release(c); }
     /// \returns what written() reaches once the announcement is on the device
     Ticket announce(ClusterNo, Sequence);
 

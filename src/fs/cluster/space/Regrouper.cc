@@ -13,7 +13,6 @@ constexpr uint64_t restMicros = 50000; ///< after a look that found none
 constexpr uint64_t againMicros = 200000; ///< between looks at a visit that has to wait for others
 constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
 constexpr uint64_t startClusters = 768; ///< clusters of what was stored before the start that count for the budget
-constexpr unsigned budgetShare = 12; ///< of the bytes that were stored, one part may be written again
 constexpr uint64_t togetherShare = 4; ///< times as much as is scattered: most of a group, which stays where it is
 } // namespace
 } // namespace ClusterFs
@@ -80,12 +79,10 @@ ClusterFs::Regrouper::poll()
 bool
 ClusterFs::Regrouper::affordable(const uint64_t bytes) const
 {
-    const auto &counters = context_.counters;
     // the objects of earlier runs were a budget then: a start must not renew it
     const auto before = std::min(context_.catalog.liveBytes(), startClusters * context_.geometry.clusterBytes);
-    const auto stored = before + counters.packedBytes;
     return bytes <= context_.geometry.clusterBytes &&
-           (counters.regroupedBytes + bytes) * budgetShare <= stored &&
+           context_.rewrites.allowsRegrouping(bytes, before) &&
            bytes + bytes / 4 <= context_.catalog.staging().bytesFree() / 4; // staging is for what is new
 }
 
@@ -213,14 +210,9 @@ ClusterFs::Regrouper::gathered(const uint64_t group)
 }
 
 void
-ClusterFs::Regrouper::move(Sources &sources)
+ClusterFs::Regrouper::move(const Sources &sources)
 {
-    auto &counters = context_.counters;
-    ++counters.regroupedGroups;
-    const auto before = counters.relocatedObjects;
-    for (auto &item: sources) {
-        relocator_.hold(item.first, false);
-        counters.regroupedBytes += relocator_.relocate(item.first, item.second.sequence, item.second.objects);
-    }
-    counters.regroupedObjects += counters.relocatedObjects - before;
+    ++context_.counters.regroupedGroups;
+    for (const auto &item: sources)
+        relocator_.regroup(item.first, item.second.sequence, item.second.objects);
 }

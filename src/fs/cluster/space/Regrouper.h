@@ -52,7 +52,7 @@ private:
     /// what can be moved from one cluster
     struct Source {
         Sequence sequence{0};
-        std::vector<Relocator::Wanted> objects;
+        Relocation::Candidates objects;
         uint32_t from = 0xffffffffU; ///< of these objects
         uint32_t to = 0;
         uint64_t bytes = 0; ///< of them
@@ -64,7 +64,7 @@ private:
     bool finish(Visits::iterator);
     bool gather(uint64_t group, const Sources &);
     void gathered(uint64_t group);
-    void move(Sources &);
+    void move(const Sources &);
     uint64_t collect(const std::vector<Key> &group, bool missingToo, Sources &) const;
     static uint64_t leaveTogether(Sources &, uint64_t bytes);
     size_t maxPlaces() const;

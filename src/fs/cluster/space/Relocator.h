@@ -4,83 +4,85 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SPACE_RELOCATOR_H
 #define SQUID_SRC_FS_CLUSTER_SPACE_RELOCATOR_H
 
-#include "fs/cluster/cache/WindowStore.h"
+#include "fs/cluster/cache/ReadCache.h"
 #include "fs/cluster/context/StoreContext.h"
+#include "fs/cluster/packing/PackingQueue.h"
+#include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/space/Relocation.h"
+
+#include <deque>
 
 namespace ClusterFs {
 
-/// Stages objects of packed clusters again, so that they are packed once more,
-/// somewhere else. Until they are, and the device was flushed, the cluster that
-/// they come from stays as it is: a crash loses none of them.
-class Relocator
+/// All relocations of an engine, what they have in common, and how far they go in a turn. A cluster
+/// has one relocation at a time, and nobody else evicts it or moves objects out of it meanwhile.
+class Relocator : public RelocationListener
 {
 public:
-    Relocator(StoreContext &, WindowStore &);
+    Relocator(StoreContext &, ReadCache &, Journal &, PackingQueue &);
 
-    /// an object of a cluster, as it was when it was chosen
-    struct Wanted {
-        SlotNo slot;
-        uint32_t tag;
-        uint32_t offset;
-        uint32_t payload; ///< bytes
-    };
+    /// Lets a packed cluster go that no other relocation has.
+    /// \param purpose not regroup
+    void begin(ClusterNo, Relocation::Purpose);
 
-    /// Keeps a cluster from being evicted or relocated from by others. relocate(), begin() or letGo() must follow.
-    /// \param evict whether all that remains is to go afterwards
-    void hold(ClusterNo, bool evict);
-    void letGo(ClusterNo); ///< others may have it
-    bool holds(ClusterNo) const;
+    /// Stages objects of a packed cluster whose bytes are in the read cache.
+    /// \param sequence of the cluster when they were chosen
+    /// \returns bytes staged
+    uint64_t regroup(ClusterNo, Sequence, const Relocation::Candidates &);
+
+    /// goes on with what could go on, as far as the turn may
+    void work();
+
+    /// whether work() has something to go on with, and waits for nobody
+    bool hasWork() const { return !queue_.empty(); }
+    size_t queued() const { return queue_.size(); } ///< relocations that work() could go on with
+
+    bool holds(ClusterNo) const; ///< whether a cluster has a relocation
+    size_t held() const { return all_.size(); } ///< clusters that have one
+    size_t evicting() const; ///< of these, those that are to go
+    size_t emptying() const; ///< of these, those that wait for nobody
+    bool full() const { return evicting() >= mostEvicting(); } ///< no more should be evicted by way of relocation
+    bool waitsForPacking() const; ///< all relocations do, and there are some
     /// whether objects of a packed cluster may have come from one that is still held, and so be there, too
     bool copied(ClusterNo) const;
-
-    /// Stages objects of a held cluster whose bytes are in the read cache.
-    /// \param sequence what it was when they were chosen
-    /// \param asOld whether they stay as old as they were, or begin another turn
-    /// \returns bytes staged
-    uint64_t relocate(ClusterNo, Sequence, const std::vector<Wanted> &, bool asOld = false);
-
-    /* the same in several turns */
-    /// \returns false when the cluster was emptied meanwhile; it is no longer held then
-    bool begin(ClusterNo, Sequence);
-    /// \param window its bytes, or nil
-    /// \returns bytes staged
-    uint64_t relocate(ClusterNo, const Wanted &, const Window *, bool asOld);
-    void end(ClusterNo c) { settled(c); }
-
-    bool full() const { return evicting() >= mostEvicting(); } ///< no more should be evicted by way of us
-    size_t held() const { return held_.size(); }
-    size_t evicting() const; ///< held clusters that are to go
-    bool waitsForPacking() const; ///< all held clusters do, and some are held
-
-    std::function<void(StageNo)> onComplete; ///< an object was staged again
-    std::function<void(ClusterNo)> onEmptied; ///< nothing that was wanted remains in a cluster that is to go
 
     /// A flush of the device would let clusters go.
     /// \param urgent clusters are needed
     bool wantsFlush(bool urgent) const;
-    /// clusters whose relocated objects were written before now
-    std::vector<ClusterNo> takeSettled();
-    /// a flush that began after takeSettled() is done
-    void flushed(const std::vector<ClusterNo> &);
+    /// \returns the relocations whose copies were written before now, for flushed()
+    std::vector<RelocationPointer> beginFlush();
+    /// the flush is done
+    void flushed(const std::vector<RelocationPointer> &);
+
+    /// whether so much may be staged without being in the way of what is stored
+    bool hasRoomFor(uint64_t bytes) const;
+    /// whether there could ever be room to move all of a cluster
+    bool fits(ClusterNo) const;
+
+    /* for Relocation */
+
+    StoreContext &context;
+    ReadCache &cache;
+    Journal &journal;
+    PackingQueue &packing;
+    unsigned records = 0; ///< that may still be gone over in this turn
+    void spend(const unsigned n) { records -= std::min(records, n); }
+    const ClusterEntry &entry(const ClusterNo c) const { return context.catalog.clusters()[c]; }
+    void queue(const RelocationPointer &r) { queue_.push_back(r); } ///< it could go on now
+    void remove(const Relocation &); ///< others may have its cluster
+
+    /* RelocationListener API */
+    void copySettled(ClusterNo origin) override;
 
     static constexpr unsigned maxEvicting = 8; ///< clusters; on small devices an eighth of all, and two
+    static constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
 
 private:
-    struct Held {
-        ClusterNo cluster;
-        bool evict;
-        Sequence since; ///< what is packed from it has a higher one
-    };
     size_t mostEvicting() const;
-    std::vector<Held>::iterator find(ClusterNo);
-    bool relocateOne(ClusterNo, const Wanted &, const Window &, bool asOld);
-    void settled(ClusterNo);
 
-    StoreContext &context_;
-    WindowStore &windows_;
-    std::vector<uint32_t> offsets_; ///< used while a call lasts
-    std::vector<Held> held_;
-    std::vector<ClusterNo> settled_; ///< those of held_ that only wait for a flush
+    std::vector<RelocationPointer> all_;
+    std::vector<RelocationPointer> settled_; ///< those of them that only wait for a flush
+    std::deque<RelocationPointer> queue_; ///< those of them that could go on now
 };
 
 } // namespace ClusterFs

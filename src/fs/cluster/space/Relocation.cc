@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The way of objects out of a cluster. */
+
+#include "fs/cluster/space/Relocation.h"
+
+#include "fs/cluster/space/Relocator.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace ClusterFs {
+namespace {
+
+constexpr unsigned maxReads = 8; ///< to bring what is to be relocated
+constexpr size_t maxRelocated = 4096; ///< objects relocated from a cluster, the best of all
+constexpr size_t maxMoved = 32768; ///< the same of one that holds little: ClusterEntry::relocated counts them
+constexpr unsigned recordsForOne = 4; ///< that one object is worth which is relocated
+constexpr unsigned relocateRange = 8; ///< bytes read at most for a byte that is relocated, more or less
+constexpr uint32_t relocationAge = 48; ///< heat ticks (of 64 in one turn of the device) within which a used object is wanted
+
+using State = Relocation::State;
+
+constexpr unsigned
+bit(const State s)
+{
+    return 1U << static_cast<unsigned>(s);
+}
+
+/// the states that may follow each one
+constexpr unsigned followers[] = {
+    /* chosen */ bit(State::reading) | bit(State::staging) | bit(State::emptying) | bit(State::over),
+    /* reading */ bit(State::staging) | bit(State::over),
+    /* readingNext */ bit(State::staging),
+    /* staging */ bit(State::readingNext) | bit(State::packing),
+    /* packing */ bit(State::settled),
+    /* settled */ bit(State::flushing),
+    /* flushing */ bit(State::emptying) | bit(State::over),
+    /* emptying */ bit(State::over),
+    /* over */ 0,
+};
+
+} // namespace
+} // namespace ClusterFs
+
+ClusterFs::Relocation::Relocation(Relocator &relocator, const ClusterNo c, const Purpose purpose):
+    relocator_(relocator),
+    cluster_(c),
+    purpose_(purpose),
+    sequence_(relocator.entry(c).sequence),
+    mayMove_(!relocator.full()),
+    since_(relocator.context.sequence),
+    nextSlot_(relocator.entry(c).first)
+{
+    assert(relocator.entry(c).state == ClusterState::packed);
+    if (purpose == Purpose::forget)
+        beginEmptying();
+}
+
+bool
+ClusterFs::Relocation::MayFollow(const State from, const State to)
+{
+    return followers[static_cast<unsigned>(from)] & bit(to);
+}
+
+void
+ClusterFs::Relocation::enter(const State s)
+{
+    assert(MayFollow(state_, s));
+    state_ = s;
+}
+
+/// others may have the cluster
+/// \returns true, for goOn()
+bool
+ClusterFs::Relocation::end()
+{
+    enter(State::over);
+    relocator_.remove(*this);
+    return true;
+}
+
+/// whether deletes have emptied the cluster, which may hold something else by now
+bool
+ClusterFs::Relocation::isGone() const
+{
+    const auto &entry = relocator_.entry(cluster_);
+    return entry.state != ClusterState::packed || entry.sequence != sequence_;
+}
+
+bool
+ClusterFs::Relocation::goOn()
+{
+    switch (state_) {
+    case State::chosen:
+        return isGone() ? end() : look();
+    case State::reading:
+        if (isGone())
+            return end();
+        relocator_.context.catalog.beginRelocating(cluster_); // until flushed()
+        return stage();
+    case State::readingNext:
+    case State::staging:
+        return stage();
+    case State::emptying:
+        return isGone() ? end() : empty();
+    default:
+        break; // it waits for others
+    }
+    return true;
+}
+
+/// finds what of a cluster is to be relocated
+bool
+ClusterFs::Relocation::look()
+{
+    const auto &context = relocator_.context;
+    const auto &catalog = context.catalog;
+    const bool all = purpose_ == Purpose::merge;
+    for (; nextSlot_ != noSlot && relocator_.records; nextSlot_ = catalog.index()[nextSlot_].sibling) {
+        relocator_.spend(1);
+        const auto &r = catalog.index()[nextSlot_];
+        const auto age = context.ageOf(r.heat());
+        const auto uses = StoreContext::usesOf(r.heat());
+        const bool isIn = !r.dead() && (all ? age < Relocator::oldest : uses && age < relocationAge) && !context.expired(nextSlot_);
+        if (!isIn || (all && candidates_.size() >= maxMoved))
+            continue;
+        const auto payload = catalog.payloadBytes(nextSlot_);
+        bytes_ += payload;
+        candidates_.push_back({nextSlot_, r.tag, r.offset(), payload});
+        worth_.push_back((1.0 + uses) / (age + 4.0) / (payload + 2000.0));
+    }
+    if (nextSlot_ != noSlot)
+        return false;
+    if (!all) {
+        keepBest(context.rewrites.forEviction(context.geometry.clusterBytes));
+        bytes_ = KeepNear(candidates_, bytes_);
+    }
+    const auto &index = catalog.index();
+    const bool room = mayMove_ && relocator_.hasRoomFor(bytes_) && index.used() + candidates_.size() < index.capacity();
+    if (!room && !candidates_.empty() && relocator_.entry(cluster_).errors == ClusterEntry::unwritable && relocator_.fits(cluster_))
+        return end(); // what was stored meanwhile took the room: a later sweep comes back
+    if (candidates_.empty() || !room) {
+        beginEmptying();
+        return false;
+    }
+    enter(State::reading);
+    read();
+    return true;
+}
+
+/// Leaves those candidates that are most likely to be used again, for
+/// their size, as far as a budget allows.
+void
+ClusterFs::Relocation::keepBest(const uint64_t budget)
+{
+    if (bytes_ <= budget && candidates_.size() <= maxRelocated)
+        return;
+    std::vector<uint32_t> byWorth(candidates_.size()); // a heap: most of a large cluster is not kept, and need not be sorted
+    std::iota(byWorth.begin(), byWorth.end(), 0U);
+    const auto isLess = [this](const uint32_t a, const uint32_t b) { return worth_[a] < worth_[b]; };
+    std::make_heap(byWorth.begin(), byWorth.end(), isLess);
+    Candidates kept;
+    for (bytes_ = 0; !byWorth.empty() && kept.size() < maxRelocated; byWorth.pop_back()) {
+        const auto &best = candidates_[byWorth.front()];
+        if (bytes_ + best.payload > budget)
+            break;
+        bytes_ += best.payload;
+        kept.push_back(best);
+        std::pop_heap(byWorth.begin(), byWorth.end(), isLess);
+    }
+    candidates_.swap(kept);
+}
+
+uint64_t
+ClusterFs::Relocation::KeepNear(Candidates &list, uint64_t bytes)
+{
+    const auto gap = [](const Candidate &a, const Candidate &b) { return b.offset - a.offset - Catalog::ExtentBytes(a.payload); };
+    std::sort(list.begin(), list.end(), [](const Candidate &a, const Candidate &b) { return a.offset < b.offset; });
+    auto first = list.begin();
+    auto end = list.end();
+    while (end - first > 1 && uint64_t((end - 1)->offset - first->offset) > relocateRange * bytes) {
+        const bool front = gap(*first, *(first + 1)) >= gap(*(end - 2), *(end - 1));
+        bytes -= front ? (first++)->payload : (--end)->payload;
+    }
+    list = Candidates(first, end);
+    return bytes;
+}
+
+/// reads what is to be relocated
+void
+ClusterFs::Relocation::read()
+{
+    uint32_t from = ~0U;
+    uint32_t to = 0;
+    for (const auto &c: candidates_) {
+        from = std::min(from, c.offset);
+        to = std::max(to, c.offset + Catalog::ExtentBytes(c.payload));
+    }
+    const ClusterRange range = {cluster_, sequence_, from, to - from};
+    const auto done = [self = shared_from_this(), alive = relocator_.context.alive, range](const Status status) {
+        if (*alive)
+            self->arrived(range, status == Status::ok);
+    };
+    if (relocator_.cache.windows.peek(range))
+        relocator_.context.later.push_back([done] { done(Status::ok); });
+    else
+        relocator_.cache.loader.load(range, cluster_, IoClass::background, done);
+}
+
+void
+ClusterFs::Relocation::arrived(const ClusterRange &range, const bool well)
+{
+    if (well)
+        window_ = relocator_.cache.windows.peek(range);
+    // who reads an object of it that is damaged takes all of it out of memory
+    if (well && !window_ && !isGone() && ++readsInVain_ < maxReads) {
+        read();
+        return;
+    }
+    // one that is put out of use has bad places: what is whole can be read without them
+    oneByOne_ = !well && !isGone() && relocator_.entry(cluster_).errors == ClusterEntry::unwritable;
+    readsInVain_ = 0;
+    relocator_.queue(shared_from_this());
+}
+
+/// Reads the next object that is to be relocated.
+/// \returns whether it is in memory already
+bool
+ClusterFs::Relocation::readNext()
+{
+    const auto &next = candidates_[next_];
+    const ClusterRange range = {cluster_, sequence_, next.offset, Catalog::ExtentBytes(next.payload)};
+    window_ = relocator_.cache.windows.peek(range);
+    if (window_)
+        return true;
+    enter(State::readingNext);
+    relocator_.cache.loader.load(range, cluster_, IoClass::background,
+    [self = shared_from_this(), alive = relocator_.context.alive, range](const Status status) {
+        if (!*alive)
+            return;
+        if (status == Status::ok)
+            self->window_ = self->relocator_.cache.windows.peek(range);
+        self->readsInVain_ += status != Status::ok;
+        self->relocator_.queue(self);
+    });
+    return false;
+}
+
+bool
+ClusterFs::Relocation::stage()
+{
+    bool isRead = !oneByOne_ || state_ == State::readingNext; // the next one
+    if (state_ != State::staging)
+        enter(State::staging);
+    for (; next_ < candidates_.size() && relocator_.records; ++next_) {
+        if (readsInVain_ >= Health::maxClusterErrors) {
+            next_ = candidates_.size(); // a disk may take seconds for each of these
+            break;
+        }
+        if (!isRead && !readNext())
+            return true; // it comes back when it is read
+        relocator_.spend(recordsForOne);
+        copy(candidates_[next_], window_.get());
+        if (oneByOne_)
+            window_.reset();
+        isRead = !oneByOne_;
+    }
+    if (next_ < candidates_.size())
+        return false;
+    window_.reset();
+    enter(State::packing);
+    relocator_.copySettled(cluster_);
+    return true;
+}
+
+uint64_t
+ClusterFs::Relocation::regroup(const Candidates &list)
+{
+    auto &context = relocator_.context;
+    auto &windows = relocator_.cache.windows;
+    context.catalog.beginRelocating(cluster_); // until flushed()
+    enter(State::staging);
+    uint64_t bytes = 0;
+    for (const auto &c: list)
+        bytes += copy(c, windows.peek({cluster_, sequence_, c.offset, Catalog::ExtentBytes(c.payload)}).get());
+    std::vector<uint32_t> offsets;
+    if (context.catalog.offsetsIn(cluster_, offsets)) // else the windows leave memory when their time has come
+        windows.forgetUnused(cluster_, sequence_, offsets);
+    enter(State::packing);
+    relocator_.copySettled(cluster_);
+    return bytes;
+}
+
+/// stages an object again
+/// \param window its bytes, or nil
+/// \returns bytes staged
+uint64_t
+ClusterFs::Relocation::copy(const Candidate &c, const Window *const window)
+{
+    if (!window)
+        return 0;
+    auto &context = relocator_.context;
+    const auto &r = context.catalog.index()[c.slot];
+    if (r.dead() || r.cluster != cluster_ || r.tag != c.tag || r.offset() != c.offset)
+        return 0; // deleted while we read
+    if (!stageCopy(c, *window))
+        return 0;
+    ++context.counters.relocatedObjects;
+    context.counters.relocatedBytes += c.payload;
+    switch (purpose_) {
+    case Purpose::merge:
+        context.counters.mergedBytes += c.payload;
+        break;
+    case Purpose::regroup:
+        ++context.counters.regroupedObjects;
+        context.counters.regroupedBytes += c.payload;
+        context.rewrites.noteRegrouped(c.payload);
+        break;
+    default:
+        context.rewrites.noteEvicted(c.payload);
+        break;
+    }
+    return c.payload;
+}
+
+bool
+ClusterFs::Relocation::stageCopy(const Candidate &c, const Window &window)
+{
+    auto &context = relocator_.context;
+    auto &catalog = context.catalog;
+    const char *const extent = window.at(c.offset);
+    ExtentHeader header;
+    header.size = c.payload;
+    header.sequence = sequence_;
+    header.key = keyOfExtent(extent);
+    // under another key, it would be in the index twice
+    if (catalog.index().find(header.key) != c.slot ||
+            checkExtent(extent, Catalog::ExtentBytes(c.payload), header, context.uuid, cluster_, c.offset) != Status::ok) {
+        ++context.counters.corrupt;
+        return false;
+    }
+    if (Staging::MemoryOf(c.payload) > catalog.staging().bytesFree())
+        return false; // promised to writers meanwhile
+    if (catalog.index().full())
+        return false; // the old record keeps its place until its cluster is free
+    auto info = catalog.info(c.slot);
+    info.flags &= static_cast<uint8_t>(~flagJoined); // the packer will see
+    const auto stage = catalog.staging().open(header.key, info);
+    if (stage == noStage)
+        return false;
+    if (!catalog.staging().append(stage, extent + ExtentHeader::encodedBytes, c.payload)) {
+        catalog.staging().drop(stage);
+        return false;
+    }
+    const auto heat = catalog.heat(c.slot);
+    // one that moves on its own merits begins another turn
+    catalog.staging().close(stage, info.size, purpose_ == Purpose::merge ? heat : context.heatOf(StoreContext::usesOf(heat) / 2));
+    catalog.relocate(c.slot, stage);
+    catalog.staging().complete(stage, context.clock.micros());
+    relocator_.packing.noteComplete(stage);
+    return true;
+}
+
+bool
+ClusterFs::Relocation::settle()
+{
+    if (state_ != State::packing || relocator_.entry(cluster_).relocated > 1)
+        return false; // there will be more copies, or are
+    enter(State::settled);
+    return true;
+}
+
+void
+ClusterFs::Relocation::flushed()
+{
+    auto &context = relocator_.context;
+    context.catalog.endRelocating(cluster_);
+    if (evicts()) {
+        since_ = context.sequence;
+        beginEmptying();
+        relocator_.queue(shared_from_this());
+        return;
+    }
+    context.leftBehind.note(since_);
+    end();
+    context.catalog.freeIfEmpty(cluster_);
+}
+
+/// nothing of the cluster is needed any more
+void
+ClusterFs::Relocation::beginEmptying()
+{
+    enter(State::emptying);
+    auto &context = relocator_.context;
+    const auto &entry = relocator_.entry(cluster_);
+    if (entry.live && (relocator_.copied(cluster_) || context.leftBehind.mayConcern(entry.sequence)))
+        ++context.forgotten;
+    ++context.counters.evictedClusters;
+    context.counters.evictedObjects += entry.live;
+}
+
+bool
+ClusterFs::Relocation::empty()
+{
+    auto &catalog = relocator_.context.catalog;
+    relocator_.spend(1);
+    if (catalog.forgetSome(cluster_, relocator_.records)) {
+        end();
+        catalog.freeCluster(cluster_);
+        return true;
+    }
+    // What is gone may be deleted before the rest has gone, too, and could not be written down then: as of a
+    // cluster that is free, nothing of it may come back. Each turn says so, since a checkpoint may have begun.
+    relocator_.journal.release(cluster_);
+    return false;
+}
