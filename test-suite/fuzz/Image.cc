@@ -178,7 +178,7 @@ run(Input in)
     if (choice & expire)
         config.fileLifetime = config.clusterLifetime = 30;
     if (choice & otherPolicies) {
-        config.replacement = ReplacementPolicy::fifo;
+        config.replacement = &fifoEviction;
         config.layout = LayoutPolicy::overwrite;
     }
     TestStore store(StoredImage::bytes, config, true);

@@ -7,6 +7,7 @@
 #include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Geometry.h"
 #include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/policies/Policies.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,7 +44,7 @@ Simulate::World::chooseOptions()
     config_.deleteTime = 1 + static_cast<uint32_t>(below(5));
     config_.checkpoint = 5 + static_cast<uint32_t>(below(60));
     config_.depth = 1 + static_cast<uint32_t>(below(32));
-    config_.replacement = static_cast<ReplacementPolicy>(below(3));
+    config_.replacement = evictionPolicies()[below(evictionPolicies().size())].policy;
     config_.admit = chance(80) ? 1 : 2;
     config_.layout = static_cast<LayoutPolicy>(below(4));
     config_.list = chance(30);

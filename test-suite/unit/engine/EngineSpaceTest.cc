@@ -144,7 +144,8 @@ TEST(EngineSpace, keepsWhatIsUsed) {
 TEST(EngineSpace, gdsKeepsManySmallObjectsForALargeOne) {
     for (const bool gds: {false, true}) {
         auto config = smallConfig();
-        config.replacement = gds ? ReplacementPolicy::gds : ReplacementPolicy::lru;
+        if (gds)
+            config.replacement = &gdsEviction;
         TestStore t(16 * MB, config, true);
         ASSERT_NO_FATAL_FAILURE(t.start());
         constexpr uint64_t small = 400;

@@ -427,9 +427,10 @@ TEST_F(WritingTest, relocatorTakesNoObjectForAnother) {
 }
 
 TEST_F(WritingTest, evictorTakesTheLeastUsed) {
-    for (const auto policy: {ReplacementPolicy::lru, ReplacementPolicy::fifo}) {
+    for (const bool lru: {true, false}) {
         PartsDevice d;
-        d.config.replacement = policy;
+        if (!lru)
+            d.config.replacement = &fifoEviction;
         Parts q(d);
         q.allFree();
         CompleteObjects staged;
@@ -441,14 +442,14 @@ TEST_F(WritingTest, evictorTakesTheLeastUsed) {
         // the oldest clusters are those in use
         for (uint32_t c = 0; c < 40; ++c)
             e.touch(q.catalog.index().find(keyOf(c)));
-        EXPECT_EQ(q.catalog.clusters().tail(), policy == ReplacementPolicy::lru ? 40_c : 0_c);
+        EXPECT_EQ(q.catalog.clusters().tail(), lru ? 40_c : 0_c);
         q.context.rewrites.noteEvicted(uint64_t(1) << 40); // no budget for relocating
         for (int i = 0; i < 20; ++i) {
             e.poll();
             q.allocator.poll();
             q.step();
         }
-        EXPECT_EQ(q.catalog.index().find(keyOf(0)) != noSlot, policy == ReplacementPolicy::lru);
+        EXPECT_EQ(q.catalog.index().find(keyOf(0)) != noSlot, lru);
         EXPECT_NE(q.catalog.index().find(keyOf(count - 1)), noSlot);
     }
 }

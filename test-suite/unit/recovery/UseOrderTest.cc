@@ -90,7 +90,7 @@ TEST_F(IndexRebuilderTest, clustersAreInOrderOfUseWhenTheClockHasGoneRound) {
 
 /// uses do not matter then, and they are noted all the same
 TEST_F(IndexRebuilderTest, clustersAreInOrderOfWritingWithFifo) {
-    p.context.config.replacement = ReplacementPolicy::fifo;
+    p.context.config.replacement = &fifoEviction;
     p.context.sequence = 1000_seq;
     for (const ClusterNo c: {1_c, 2_c, 3_c}) {
         found(c.value(), c, 100 * c.value());

@@ -4,14 +4,12 @@
 #ifndef SQUID_SRC_FS_CLUSTER_API_CONFIG_H
 #define SQUID_SRC_FS_CLUSTER_API_CONFIG_H
 
+#include "fs/cluster/policies/EvictionPolicy.h"
+
 #include <cstdint>
 #include <string>
 
 namespace ClusterFs {
-
-/// Which cluster makes room (Hummingbird 3.5: free disk space daemon). gds: as lru, but
-/// small objects count as much as large ones (GreedyDual-Size, Cao and Irani, 1997, without costs and inflation).
-enum class ReplacementPolicy : uint8_t { lru, fifo, gds };
 
 /// which free cluster is written next (Hummingbird 3.5: disk data layout policy; middle: Damelo)
 enum class LayoutPolicy : uint8_t { closest, closestWrite, overwrite, middle };
@@ -31,7 +29,7 @@ struct Config {
     /* policies */
     static constexpr uint32_t maxAdmit = 7; ///< more is not counted, see Admission
     uint32_t admit = 1;
-    ReplacementPolicy replacement = ReplacementPolicy::lru;
+    const EvictionPolicy *replacement = &lruEviction; ///< one of evictionPolicies()
     LayoutPolicy layout = LayoutPolicy::closestWrite;
     uint32_t fileLifetime = 0; ///< seconds
     uint32_t clusterLifetime = 0; ///< seconds

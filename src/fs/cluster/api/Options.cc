@@ -3,7 +3,10 @@
 
 #include "fs/cluster/api/Options.h"
 
+#include "fs/cluster/policies/Policies.h"
+
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 
 namespace ClusterFs {
@@ -39,6 +42,49 @@ Option
 choice(const char *name, std::vector<const char *> choices, const Group group, const Effect effect, const char *brief, const char *more)
 {
     return {name, group, effect, "", 0, 0, std::move(choices), brief, more, "", &read<Field>, &write<Field>};
+}
+
+/// what a choice of policies needs, from their table
+template <auto Field, auto &Rows>
+uint32_t
+readPolicy(const Config &c)
+{
+    const auto &rows = Rows();
+    const auto found = std::find_if(rows.begin(), rows.end(), [&c](const auto &row) { return row.policy == c.*Field; });
+    assert(found != rows.end());
+    return static_cast<uint32_t>(found - rows.begin());
+}
+
+template <auto Field, auto &Rows>
+void
+writePolicy(Config &c, const uint32_t value)
+{
+    c.*Field = Rows()[value].policy;
+}
+
+/// \returns the sentences of a table
+template <auto &Rows>
+const char *
+textOf()
+{
+    static const std::string all = [] {
+        std::string text;
+        for (const auto &row: Rows())
+            text += std::string(text.empty() ? "" : "; ") + row.name + " " + row.text;
+        return text + ".";
+    }();
+    return all.c_str();
+}
+
+template <auto Field, auto &Rows>
+Option
+policy(const char *name, const char *brief)
+{
+    std::vector<const char *> names;
+    for (const auto &row: Rows())
+        names.push_back(row.name);
+    return {name, Group::policy, Effect::live, "", 0, 0, std::move(names), brief, textOf<Rows>(), "",
+            &readPolicy<Field, Rows>, &writePolicy<Field, Rows>};
 }
 
 bool
@@ -118,10 +164,7 @@ ClusterFs::options()
             "journal is half full. Shorter times make a start after a crash faster."),
         number<&Config::depth>("depth", "N", 1, 128, Group::device, Effect::live,
             "requests in flight at the device"),
-        choice<&Config::replacement>("replacement", {"lru", "fifo", "gds"}, Group::policy, Effect::live,
-            "which cluster makes room for new ones",
-            "lru evicts the cluster whose bytes were used longest ago, fifo the oldest one; gds is like lru, but counts objects "
-            "instead of bytes (more hits, fewer bytes from the cache)."),
+        policy<&Config::replacement, evictionPolicies>("replacement", "which cluster makes room for new ones"),
         choice<&Config::layout>("layout", {"closest", "closest-write", "overwrite", "middle"}, Group::policy, Effect::live,
             "which free cluster is written next",
             "closest takes the one closest to the last one used, closest-write the one closest to the last one written; overwrite the "

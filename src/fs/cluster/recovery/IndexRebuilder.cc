@@ -671,7 +671,7 @@ ClusterFs::IndexRebuilder::finish(const ClusterNo n)
 {
     auto &catalog = context_.catalog;
     const auto &c = catalog.clusters()[n];
-    const bool inOrderOfWriting = context_.config.replacement == ReplacementPolicy::fifo;
+    const bool inOrderOfWriting = context_.config.replacement->inOrderOfWriting();
     if (c.state == ClusterState::unknown)
         catalog.addEmpty(n, announcedClusters_.count(n)); // where the journal ends what the log says of it, the next checkpoint has to
     else if (c.state == ClusterState::packed && !c.live)

@@ -37,7 +37,7 @@ ClusterFs::Evictor::touch(const SlotNo slot)
 {
     auto &catalog = context_.catalog;
     const auto heat = context_.heatOf(StoreContext::usesOf(catalog.heat(slot)) + 1);
-    catalog.touch(slot, heat, context_.sequence, context_.config.replacement != ReplacementPolicy::fifo);
+    catalog.touch(slot, heat, context_.sequence, !context_.config.replacement->inOrderOfWriting());
     const auto &record = catalog.index()[slot];
     if (!record.staged())
         allocator_.noteAccess(record.cluster);
@@ -257,8 +257,8 @@ ClusterFs::Evictor::leastValuable()
             bestValue = value;
         }
     };
-    const bool lru = context_.config.replacement != ReplacementPolicy::fifo;
-    const auto looks = lru ? std::max(1U, std::min(tailCandidates, clusters.count() / 8)) : 1;
+    const bool compares = !context_.config.replacement->inOrderOfWriting();
+    const auto looks = compares ? std::max(1U, std::min(tailCandidates, clusters.count() / 8)) : 1;
     unsigned looked = 0;
     for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
         if (relocator_.holds(c))
@@ -268,7 +268,7 @@ ClusterFs::Evictor::leastValuable()
     }
     // One object in use keeps its cluster away from the tail, whatever became of the
     // others. What is new is spared, though it may not fill its cluster.
-    for (unsigned i = 0; lru && i < otherCandidates; ++i) {
+    for (unsigned i = 0; compares && i < otherCandidates; ++i) {
         sample_ = sample_ * 1664525 + 1013904223; // Numerical Recipes' generator: here and there is enough
         const auto c = ClusterNo(static_cast<uint32_t>((uint64_t(sample_) * clusters.count()) >> 32));
         if (clusters[c].state == ClusterState::packed && !isRecent(c) && !relocator_.holds(c))
@@ -277,12 +277,12 @@ ClusterFs::Evictor::leastValuable()
     return best;
 }
 
-/// what would be lost with a cluster: bytes, or objects, weighed by how lately they were used
+/// what would be lost with a cluster
 uint64_t
 ClusterFs::Evictor::valueOf(const ClusterNo c)
 {
     const auto &catalog = context_.catalog;
-    const bool alike = context_.config.replacement == ReplacementPolicy::gds;
+    const auto &policy = *context_.config.replacement;
     uint64_t value = 0;
     uint32_t live = 0;
     unsigned looks = 0;
@@ -292,8 +292,8 @@ ClusterFs::Evictor::valueOf(const ClusterNo c)
             continue;
         ++live;
         const auto age = context_.ageOf(r.heat());
-        if (age < Relocator::oldest && !context_.expired(s))
-            value += (alike ? 1 : uint64_t(catalog.payloadBytes(s))) * (Relocator::oldest - age);
+        if (age < EvictionPolicy::oldest && !context_.expired(s))
+            value += policy.value({catalog.payloadBytes(s), age, StoreContext::usesOf(r.heat())});
     }
     relocator_.spend(looks / looksForOne);
     return live ? value * catalog.clusters()[c].live / live : 0;

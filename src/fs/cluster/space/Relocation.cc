@@ -17,7 +17,6 @@ constexpr size_t maxRelocated = 4096; ///< objects relocated from a cluster, the
 constexpr size_t maxMoved = 32768; ///< the same of one that holds little: ClusterEntry::relocated counts them
 constexpr unsigned recordsForOne = 4; ///< that one object is worth which is relocated
 constexpr unsigned relocateRange = 8; ///< bytes read at most for a byte that is relocated, more or less
-constexpr uint32_t relocationAge = 48; ///< heat ticks (of 64 in one turn of the device) within which a used object is wanted
 
 using State = Relocation::State;
 
@@ -116,19 +115,20 @@ ClusterFs::Relocation::look()
 {
     const auto &context = relocator_.context;
     const auto &catalog = context.catalog;
+    const auto &policy = *context.config.replacement;
     const bool all = purpose_ == Purpose::merge;
     for (; nextSlot_ != noSlot && relocator_.records; nextSlot_ = catalog.index()[nextSlot_].sibling) {
         relocator_.spend(1);
         const auto &r = catalog.index()[nextSlot_];
-        const auto age = context.ageOf(r.heat());
-        const auto uses = StoreContext::usesOf(r.heat());
-        const bool isIn = !r.dead() && (all ? age < Relocator::oldest : uses && age < relocationAge) && !context.expired(nextSlot_);
-        if (!isIn || (all && candidates_.size() >= maxMoved))
+        if (r.dead() || context.expired(nextSlot_))
             continue;
-        const auto payload = catalog.payloadBytes(nextSlot_);
-        bytes_ += payload;
-        candidates_.push_back({nextSlot_, r.tag, r.offset(), payload});
-        worth_.push_back((1.0 + uses) / (age + 4.0) / (payload + 2000.0));
+        const ObjectView object = {catalog.payloadBytes(nextSlot_), context.ageOf(r.heat()), StoreContext::usesOf(r.heat())};
+        const bool isIn = all ? object.age < EvictionPolicy::oldest && candidates_.size() < maxMoved : policy.keeps(object);
+        if (!isIn)
+            continue;
+        bytes_ += object.bytes;
+        candidates_.push_back({nextSlot_, r.tag, r.offset(), object.bytes});
+        worth_.push_back(policy.worth(object));
     }
     if (nextSlot_ != noSlot)
         return false;

@@ -75,7 +75,6 @@ public:
     void copySettled(ClusterNo origin) override;
 
     static constexpr unsigned maxEvicting = 8; ///< clusters; on small devices an eighth of all, and two
-    static constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
 
 private:
     size_t mostEvicting() const;
