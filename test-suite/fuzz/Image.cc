@@ -179,7 +179,7 @@ run(Input in)
         config.fileLifetime = config.clusterLifetime = 30;
     if (choice & otherPolicies) {
         config.replacement = &fifoEviction;
-        config.layout = LayoutPolicy::overwrite;
+        config.layout = &overwriteLayout;
     }
     TestStore store(StoredImage::bytes, config, true);
     base.copyTo(store.media);

@@ -46,7 +46,7 @@ Simulate::World::chooseOptions()
     config_.depth = 1 + static_cast<uint32_t>(below(32));
     config_.replacement = evictionPolicies()[below(evictionPolicies().size())].policy;
     config_.admit = chance(80) ? 1 : 2;
-    config_.layout = static_cast<LayoutPolicy>(below(4));
+    config_.layout = layoutPolicies()[below(layoutPolicies().size())].policy;
     config_.list = chance(30);
     config_.fileLifetime = lifetimes_ && chance(50) ? 100 + static_cast<uint32_t>(below(1000)) : 0;
     config_.clusterLifetime = lifetimes_ && chance(50) ? 10 + static_cast<uint32_t>(below(1000)) : 0;

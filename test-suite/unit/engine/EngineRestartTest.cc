@@ -38,7 +38,7 @@ TEST(EngineRestart, cleanStopsLoseNothing) {
 /// the next on disk is the oldest, and not what comes first there
 TEST(EngineRestart, overwritingGoesOnWhereItWas) {
     auto config = smallConfig();
-    config.layout = LayoutPolicy::overwrite;
+    config.layout = &overwriteLayout;
     TestStore t(16 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     constexpr uint32_t bytes = 20000;

@@ -135,10 +135,10 @@ TEST_F(WritingTest, packerWritesDownTheDoubtAboutAnObject) {
 }
 
 TEST(Allocator, followsItsLayout) {
-    const struct { LayoutPolicy layout; std::vector<ClusterNo> order; } cases[] = {
-        {LayoutPolicy::closest, {12_c, 37_c, 45_c}}, // to the last read
-        {LayoutPolicy::closestWrite, {37_c, 45_c, 12_c}}, // to the last write, each time
-        {LayoutPolicy::overwrite, {45_c, 12_c, 37_c}}, // round and round
+    const struct { const LayoutPolicy *layout; std::vector<ClusterNo> order; } cases[] = {
+        {&closestLayout, {12_c, 37_c, 45_c}}, // to the last read
+        {&closestWriteLayout, {37_c, 45_c, 12_c}}, // to the last write, each time
+        {&overwriteLayout, {45_c, 12_c, 37_c}}, // round and round
     };
     for (const auto &c: cases) {
         PartsDevice d;
@@ -164,7 +164,7 @@ TEST(Allocator, followsItsLayout) {
 
 TEST(Allocator, keepsTheMiddleForWhatIsWanted) {
     PartsDevice d;
-    d.config.layout = LayoutPolicy::middle;
+    d.config.layout = &middleLayout;
     Parts p(d);
     p.context.recovered = true;
     const auto middle = p.catalog.clusters().count() / 2;
@@ -182,7 +182,7 @@ TEST(Allocator, keepsTheMiddleForWhatIsWanted) {
 
 TEST(Allocator, hasMiddleAndEndsReady) {
     PartsDevice d;
-    d.config.layout = LayoutPolicy::middle;
+    d.config.layout = &middleLayout;
     Parts p(d);
     p.allFree();
     const auto count = p.catalog.clusters().count();
@@ -199,7 +199,7 @@ TEST(Allocator, hasMiddleAndEndsReady) {
 }
 
 TEST_F(WritingTest, packerTellsWhatWasUsedFromWhatIsNew) {
-    p.context.config.layout = LayoutPolicy::middle;
+    p.context.config.layout = &middleLayout;
     const auto count = p.catalog.clusters().count();
     uint64_t n = 0;
     for (int round = 0; round < 8; ++round) {

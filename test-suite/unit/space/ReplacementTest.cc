@@ -374,7 +374,7 @@ class NextOnDisk : public ::testing::Test
 protected:
     static Config overwriting() {
         auto config = smallConfig();
-        config.layout = LayoutPolicy::overwrite;
+        config.layout = &overwriteLayout;
         config.localityMb = 0;
         return config;
     }

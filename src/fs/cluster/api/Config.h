@@ -5,14 +5,12 @@
 #define SQUID_SRC_FS_CLUSTER_API_CONFIG_H
 
 #include "fs/cluster/policies/EvictionPolicy.h"
+#include "fs/cluster/policies/LayoutPolicy.h"
 
 #include <cstdint>
 #include <string>
 
 namespace ClusterFs {
-
-/// which free cluster is written next (Hummingbird 3.5: disk data layout policy; middle: Damelo)
-enum class LayoutPolicy : uint8_t { closest, closestWrite, overwrite, middle };
 
 /// Settings of one clusterfs. The table of options says what they mean. \see options()
 struct Config {
@@ -30,7 +28,7 @@ struct Config {
     static constexpr uint32_t maxAdmit = 7; ///< more is not counted, see Admission
     uint32_t admit = 1;
     const EvictionPolicy *replacement = &lruEviction; ///< one of evictionPolicies()
-    LayoutPolicy layout = LayoutPolicy::closestWrite;
+    const LayoutPolicy *layout = &closestWriteLayout; ///< one of layoutPolicies()
     uint32_t fileLifetime = 0; ///< seconds
     uint32_t clusterLifetime = 0; ///< seconds
 

@@ -165,11 +165,7 @@ ClusterFs::options()
         number<&Config::depth>("depth", "N", 1, 128, Group::device, Effect::live,
             "requests in flight at the device"),
         policy<&Config::replacement, evictionPolicies>("replacement", "which cluster makes room for new ones"),
-        choice<&Config::layout>("layout", {"closest", "closest-write", "overwrite", "middle"}, Group::policy, Effect::live,
-            "which free cluster is written next",
-            "closest takes the one closest to the last one used, closest-write the one closest to the last one written; overwrite the "
-            "next one on the disk, which is also the next to be evicted; middle takes the middle of the disk for objects that were used "
-            "before, and its ends for new ones."),
+        policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
         choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,
             "keeps whole keys, 16 bytes an object, so that mgr:objects and cache digests list the objects",
             "Sites with digest peers want it."),

@@ -6,11 +6,12 @@
 
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/Types.h"
+#include "fs/cluster/policies/LayoutPolicy.h"
 
 namespace ClusterFs {
 
 /// A set of cluster numbers as a bit map.
-class FreeMap
+class FreeMap final : public FreePlaces
 {
 public:
     explicit FreeMap(uint32_t count);
@@ -20,12 +21,9 @@ public:
     bool contains(ClusterNo) const;
     uint32_t size() const { return size_; }
 
-    /// the member with the smallest distance to a place (the higher one of two
-    /// at the same distance), or noCluster
-    ClusterNo closest(ClusterNo to) const;
-
-    /// the first member at or after a place, going round at the end, or noCluster
-    ClusterNo following(ClusterNo from) const;
+    /* FreePlaces API */
+    ClusterNo closest(ClusterNo to) const override;
+    ClusterNo following(ClusterNo from) const override;
 
 private:
     ClusterNo firstFrom(uint32_t from) const;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
 
 ClusterFs::Allocator::Allocator(StoreContext &context, Journal &journal):
     context_(context),
@@ -20,23 +19,6 @@ ClusterFs::Allocator::reserve() const
     return std::min<uint32_t>(64, std::max({2U, std::min(8U, count / 24), count / 128}));
 }
 
-/// \returns twice the distance, in clusters
-uint32_t
-ClusterFs::Allocator::fromMiddle(const ClusterNo c) const
-{
-    return static_cast<uint32_t>(std::abs(2 * int64_t(c.value()) - int64_t(context_.geometry.clusterCount)));
-}
-
-/// whether less than half of what is announced is in the middle half of the device
-bool
-ClusterFs::Allocator::middleIsShort() const
-{
-    const auto inside = std::count_if(announced_.begin(), announced_.end(), [this](const Taken &t) {
-        return fromMiddle(t.cluster) < context_.geometry.clusterCount / 2;
-    });
-    return size_t(inside) * 2 < announced_.size() || announced_.empty();
-}
-
 uint32_t
 ClusterFs::Allocator::ready() const
 {
@@ -49,22 +31,15 @@ ClusterFs::Allocator::ready() const
     return n;
 }
 
-ClusterFs::ClusterNo
-ClusterFs::Allocator::choose() const
+/// \param count of the first that are announced
+ClusterFs::LayoutView
+ClusterFs::Allocator::view(const size_t count) const
 {
-    const auto &free = context_.catalog.free();
-    switch (context_.config.layout) {
-    case LayoutPolicy::closest:
-        return free.closest(lastAccess_);
-    case LayoutPolicy::closestWrite:
-        return free.closest(lastChosen_);
-    case LayoutPolicy::middle:
-        // both ends are far away: the first one is the faster part of a spinning disk
-        return middleIsShort() ? free.closest(ClusterNo(context_.geometry.clusterCount / 2)) : free.following(ClusterNo(0));
-    case LayoutPolicy::overwrite:
-        break;
-    }
-    return free.following(lastChosen_);
+    LayoutView v = {context_.geometry.clusterCount, lastAccess_, lastChosen_, {}};
+    v.announced.reserve(count);
+    for (size_t i = 0; i < count; ++i)
+        v.announced.push_back(announced_[i].cluster);
+    return v;
 }
 
 void
@@ -74,7 +49,7 @@ ClusterFs::Allocator::poll()
     if (announced_.size() > reserve() / 2)
         return; // many at a time: each journal write takes a block
     while (announced_.size() < reserve() && catalog.free().size() > 0) {
-        const auto c = choose();
+        const auto c = context_.config.layout->next(catalog.free(), view(announced_.size()));
         assert(c != noCluster);
         lastChosen_ = c;
         catalog.announce(c, context_.sequence);
@@ -86,13 +61,7 @@ ClusterFs::Allocator::poll()
 ClusterFs::Allocator::Taken
 ClusterFs::Allocator::takeOf(const size_t first, const bool wanted)
 {
-    auto best = announced_.begin();
-    if (context_.config.layout == LayoutPolicy::middle) {
-        for (auto a = best; a != announced_.begin() + static_cast<ptrdiff_t>(first); ++a) {
-            if (wanted ? fromMiddle(a->cluster) < fromMiddle(best->cluster) : fromMiddle(a->cluster) > fromMiddle(best->cluster))
-                best = a;
-        }
-    }
+    const auto best = announced_.begin() + static_cast<ptrdiff_t>(context_.config.layout->pick(view(first), wanted));
     const auto taken = *best;
     announced_.erase(best);
     assert(context_.catalog.clusters()[taken.cluster].state == ClusterState::announced);

@@ -11,7 +11,7 @@
 namespace ClusterFs {
 
 /// Announces free clusters in the journal before anybody writes to them, and
-/// hands them out. The order is the layout policy's (Hummingbird 3.5).
+/// hands them out, in the order of the layout policy.
 class Allocator
 {
 public:
@@ -23,8 +23,7 @@ public:
         Journal::Ticket ticket;
     };
 
-    /// \param wanted whether it is for what is likely to be read again, which the
-    /// layout middle puts there
+    /// \param wanted whether it is for what is likely to be read again
     /// \returns a cluster in state announced that may be written now, or noCluster
     ClusterNo take(bool wanted = false);
 
@@ -47,16 +46,14 @@ public:
     /// how many should always be available
     uint32_t reserve() const;
 
-    /// the closest-write and overwrite layouts go on behind the cluster that was written last
+    /// the layout goes on behind the cluster that was written last
     void goOnBehind(const ClusterNo c) { lastChosen_ = c; }
 
-    /// the place that the closest layout measures from
+    /// a cluster was used, to which the next ones may be close
     void noteAccess(const ClusterNo c) { lastAccess_ = c; }
 
 private:
-    ClusterNo choose() const;
-    uint32_t fromMiddle(ClusterNo) const;
-    bool middleIsShort() const;
+    LayoutView view(size_t count) const;
     Taken takeOf(size_t first, bool wanted);
 
     StoreContext &context_;

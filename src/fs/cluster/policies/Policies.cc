@@ -13,3 +13,15 @@ ClusterFs::evictionPolicies()
     };
     return table;
 }
+
+const std::vector<ClusterFs::PolicyRow<ClusterFs::LayoutPolicy>> &
+ClusterFs::layoutPolicies()
+{
+    static const std::vector<PolicyRow<LayoutPolicy>> table = {
+        {"closest", "takes the one closest to the last one used", &closestLayout},
+        {"closest-write", "takes the one closest to the last one written", &closestWriteLayout},
+        {"overwrite", "takes the next one on the disk, which is also the next to be evicted", &overwriteLayout},
+        {"middle", "takes the middle of the disk for objects that were used before, and its ends for new ones", &middleLayout},
+    };
+    return table;
+}

@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_POLICIES_POLICIES_H
 
 #include "fs/cluster/policies/EvictionPolicy.h"
+#include "fs/cluster/policies/LayoutPolicy.h"
 
 #include <vector>
 
@@ -21,6 +22,7 @@ struct PolicyRow {
 /* A new policy is a file with its class, a row in one of these tables, and a test. */
 
 const std::vector<PolicyRow<EvictionPolicy>> &evictionPolicies(); ///< option replacement
+const std::vector<PolicyRow<LayoutPolicy>> &layoutPolicies(); ///< option layout
 
 } // namespace ClusterFs
 

@@ -175,9 +175,7 @@ ClusterFs::Evictor::drop(const StageNo s)
 ClusterFs::ClusterNo
 ClusterFs::Evictor::victim()
 {
-    if (context_.config.layout == LayoutPolicy::overwrite)
-        return nextOnDisk();
-    return leastValuable();
+    return context_.config.layout->evictsInOrder() ? nextOnDisk() : leastValuable();
 }
 
 /// The next one that holds small objects, unless that was just written: behind a start, or when the layout was another
