@@ -15,6 +15,34 @@ TEST(Admission, takesEverythingFromTheFirstRequestOn) {
         EXPECT_TRUE(admission.admits(keyOf(n), 1));
 }
 
+/// a policy is told what was counted
+TEST(Admission, asksItsPolicy) {
+    class Told final : public AdmissionPolicy
+    {
+    public:
+        bool counts(const uint32_t from) const override { return from; }
+        bool admits(const unsigned earlier, uint32_t) const override {
+            asked.push_back(earlier);
+            return false;
+        }
+        mutable std::vector<unsigned> asked;
+    };
+    const Told policy;
+    Admission admission(100, policy);
+    EXPECT_TRUE(admission.admits(keyOf(1), 0)) << "it wants nothing counted";
+    for (int i = 0; i < 3; ++i)
+        EXPECT_FALSE(admission.admits(keyOf(1), 1));
+    EXPECT_EQ(policy.asked, (std::vector<unsigned> {0, 1, 2}));
+}
+
+TEST(AdmissionPolicy, countsRequestsIfMoreThanOneIsAskedFor) {
+    EXPECT_FALSE(nthRequestAdmission.counts(1));
+    EXPECT_TRUE(nthRequestAdmission.counts(2));
+    EXPECT_FALSE(nthRequestAdmission.admits(0, 2));
+    EXPECT_TRUE(nthRequestAdmission.admits(1, 2));
+    EXPECT_FALSE(nthRequestAdmission.admits(1, 3));
+}
+
 TEST(Admission, takesAnObjectAtTheRequestAskedFor) {
     for (const uint32_t from: {2U, 3U, Config::maxAdmit}) {
         Admission admission(100000);

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-ClusterFs::Admission::Admission(const uint64_t objects):
+ClusterFs::Admission::Admission(const uint64_t objects, const AdmissionPolicy &policy):
+    policy_(policy),
     counters_(std::max<uint64_t>(1, objects) * bytesEach)
 {
 }
@@ -13,13 +14,13 @@ ClusterFs::Admission::Admission(const uint64_t objects):
 bool
 ClusterFs::Admission::admits(const Key &key, const uint32_t from)
 {
-    if (from <= 1)
+    if (!policy_.counts(from))
         return true;
     // two counters, of which the smaller one has less of others in it; keys are MD5 sums
     const auto one = key.low() % (counters_.count() * 2);
     const auto other = key.high() % (counters_.count() * 2);
     const auto least = std::min(at(one), at(other));
-    if ((least + 1) / 2 + 1 >= from)
+    if (policy_.admits((least + 1) / 2, from))
         return true;
     // one that has others in it, too, need not grow
     raise(one, std::min(15U, least + 2));

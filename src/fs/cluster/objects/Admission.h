@@ -6,11 +6,12 @@
 
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/Types.h"
+#include "fs/cluster/policies/AdmissionPolicy.h"
 
 namespace ClusterFs {
 
-/// Counts how often objects were to be stored and were not, so that only what is
-/// asked for repeatedly gets stored (Einziger, Friedman and Manes, TinyLFU, 2017).
+/// Counts how often objects were to be stored and were not, so that a policy can have only what is
+/// asked for repeatedly stored (Einziger, Friedman and Manes, TinyLFU, 2017).
 /// The counts are approximate and fade: a refusal is remembered for at least half as
 /// many others as the index has room for objects. At most one new object in
 /// twenty-five is taken for a known one.
@@ -19,11 +20,11 @@ class Admission
 public:
     /// \param objects that the index can hold; counting takes 4 bytes for each,
     /// but only once it is asked for
-    explicit Admission(uint64_t objects);
+    explicit Admission(uint64_t objects, const AdmissionPolicy & = nthRequestAdmission);
 
     /// Whether to store an object that is not in the store; if not, this
     /// request of it is counted.
-    /// \param from which request on, 1 = the first; at most Config::maxAdmit
+    /// \param from option admit: which request on, 1 = the first; at most Config::maxAdmit
     bool admits(const Key &, uint32_t from);
 
 private:
@@ -36,6 +37,7 @@ private:
     void raise(size_t counter, unsigned value);
     void fade();
 
+    const AdmissionPolicy &policy_;
     Table<uint8_t> counters_;
     size_t hand_ = 0; ///< the byte that fades next
 };
