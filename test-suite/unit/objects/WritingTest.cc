@@ -324,6 +324,47 @@ TEST_F(WritingTest, packerWaitsForTheIndexAndForADiskThatTakesWrites) {
     EXPECT_EQ(p.context.counters.packedObjects, 1U);
 }
 
+TEST(PackingPolicy, tearsNoGroupThatFitsIntoACluster) {
+    EXPECT_TRUE(wholeGroups.takes({2, 1000}, {5, 1000}));
+    EXPECT_FALSE(wholeGroups.takes({2, 1001}, {5, 1000}));
+}
+
+/// a policy is asked for each group, with what is left of the cluster; a cluster that has nothing takes any
+TEST_F(WritingTest, packerAsksItsPolicy) {
+    class Told final : public PackingPolicy
+    {
+    public:
+        bool takes(const GroupView &group, const PackView &pack) const override {
+            EXPECT_EQ(group.objects, 2U);
+            EXPECT_GE(group.bytes, 10000U);
+            EXPECT_EQ(pack.objects, 1U);
+            EXPECT_LE(pack.bytesLeft, 65536U - 5000);
+            ++asked;
+            return false;
+        }
+        mutable unsigned asked = 0;
+    };
+    const Told policy;
+    Packer packer(p.context, p.allocator, p.cache.windows, p.groups, policy);
+    p.stage(1, bytesOf(1, 5000));
+    const auto leader = p.stage(2, bytesOf(2, 5000));
+    const auto mate = p.stage(3, bytesOf(3, 5000));
+    p.groups.groupOf = [&](const StageNo s, std::vector<StageNo> &group) {
+        if (s == leader || s == mate)
+            group = {leader, mate};
+    };
+    packer.packAll(true);
+    for (int i = 0; i < 1000 && p.catalog.staging().objects(); ++i) {
+        p.allocator.poll();
+        packer.poll();
+        p.journal.poll();
+        p.step();
+    }
+    EXPECT_EQ(p.context.counters.packedObjects, 3U);
+    EXPECT_EQ(p.context.counters.packs, 2U);
+    EXPECT_EQ(policy.asked, 1U);
+}
+
 /// a group may name what is on its way to the device already
 TEST_F(WritingTest, packerPacksEachObjectOnce) {
     const auto one = staged(1, 5000);

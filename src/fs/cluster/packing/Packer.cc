@@ -56,11 +56,13 @@ struct Packer::Pack {
 
 } // namespace ClusterFs
 
-ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows, GroupAdvisor &groups):
+ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows, GroupAdvisor &groups,
+                          const PackingPolicy &policy):
     context_(context),
     allocator_(allocator),
     windows_(windows),
-    groups_(groups)
+    groups_(groups),
+    policy_(policy)
 {
 }
 
@@ -180,8 +182,7 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
     return true;
 }
 
-/// Adds an object and its group. A group that does not fit into what is left
-/// is not torn apart: it waits for the next cluster.
+/// Adds an object and its group, if the policy takes it now.
 /// \returns whether anything was added
 bool
 ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
@@ -193,7 +194,8 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
     uint64_t bytes = 0;
     for (const auto s: group_)
         bytes += Catalog::ExtentBytes(context_.catalog.staging()[s].size) + DirectoryEntry::encodedBytes;
-    if (!pack.items.empty() && pack.sizeWith(bytes, 0) > context_.geometry.clusterBytes)
+    const auto left = context_.geometry.clusterBytes - std::min<uint64_t>(pack.sizeWith(0, 0), context_.geometry.clusterBytes);
+    if (!pack.items.empty() && !policy_.takes({group_.size(), bytes}, {pack.items.size(), left}))
         return false;
     bool any = false;
     for (const auto s: group_)

@@ -8,6 +8,7 @@
 #include "fs/cluster/packing/Allocator.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
 #include "fs/cluster/packing/PackingQueue.h"
+#include "fs/cluster/policies/PackingPolicy.h"
 
 #include <deque>
 #include <map>
@@ -22,7 +23,7 @@ namespace ClusterFs {
 class Packer final : public PackingQueue
 {
 public:
-    Packer(StoreContext &, Allocator &, WindowStore &, GroupAdvisor &);
+    Packer(StoreContext &, Allocator &, WindowStore &, GroupAdvisor &, const PackingPolicy & = wholeGroups);
 
     /* PackingQueue API */
     void noteComplete(StageNo) override;
@@ -84,6 +85,7 @@ private:
     Allocator &allocator_;
     WindowStore &windows_;
     GroupAdvisor &groups_;
+    const PackingPolicy &policy_;
     struct Arrival {
         StageNo stage;
         uint64_t id;
