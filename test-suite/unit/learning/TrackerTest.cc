@@ -363,3 +363,24 @@ TEST(Tracker, knowsWhatManyPagesShare) {
     EXPECT_FALSE(w.tracker.isShared(keyOf("http://h/own3.png")));
     EXPECT_FALSE(w.tracker.isShared(keyOf("http://h/page3")));
 }
+
+/// what an object is read with, where that is not what it was packed with
+TEST(Tracker, namesTheCompanyOfGuestsAndOfSharedObjects) {
+    World w;
+    const std::string a = "http://h/a", b = "http://h/b", both = "http://h/both.png";
+    std::vector<Key> company;
+    w.visit(1, a, {both, "http://h/a1.png"});
+    EXPECT_FALSE(w.tracker.companyOf(keyOf(both), company, 100)) << "at home";
+    EXPECT_FALSE(w.tracker.companyOf(keyOf("http://h/nothing"), company, 100));
+    w.visit(2, b, {both});
+    ASSERT_TRUE(w.tracker.companyOf(keyOf(both), company, 100));
+    EXPECT_EQ(company, (std::vector<Key>{keyOf(b), keyOf(both)})) << "those of the other page";
+    for (const char *const page: {"http://h/c", "http://h/d", "http://h/e"})
+        w.visit(3, page, {both, "http://h/logo.png"});
+    w.visit(4, "http://h/f", {both, "http://h/logo.png"});
+    ASSERT_TRUE(w.tracker.isShared(keyOf(both)));
+    ASSERT_TRUE(w.tracker.companyOf(keyOf(both), company, 100));
+    EXPECT_EQ(std::count(company.begin(), company.end(), keyOf("http://h/logo.png")), 1) << "what the site's pages share";
+    ASSERT_TRUE(w.tracker.companyOf(keyOf(both), company, 2));
+    EXPECT_EQ(company.size(), 2U);
+}

@@ -54,6 +54,8 @@ protected:
 
     PartsDevice device;
     Parts p{device};
+    const Tracker tracker{MB};
+    const ReaderGroup readers{p.context, p.cache, tracker, p.journal};
 };
 
 } // namespace
@@ -82,7 +84,7 @@ TEST_F(ObjectReaderTest, checksPartsInEveryRespect) {
         const bool isCorrupt = c.expected == Status::corrupt;
         const auto corrupt = p.context.counters.corrupt;
         {
-            ObjectReader reader(p.context, p.cache, keyOf(1), slot);
+            ObjectReader reader(readers, keyOf(1), slot);
             EXPECT_EQ(fetch(reader, frontBytes), c.expected) << c.what;
             EXPECT_EQ(p.context.counters.corrupt - corrupt, isCorrupt ? 1U : 0U) << c.what;
             std::string got(partBytes, '\0');
@@ -105,10 +107,11 @@ TEST_F(ObjectReaderTest, forgetsWhatIsNotThere) {
     const auto one = p.placed(1, home, front, frontBytes);
     const auto two = p.placed(2, home, 2 * front, frontBytes, noCluster, true);
     {
-        ObjectReader reader(p.context, p.cache, keyOf(1), one);
+        ObjectReader reader(readers, keyOf(1), one);
         EXPECT_EQ(fetch(reader, 0), Status::corrupt);
         EXPECT_EQ(p.cache.use.groupReads().reads, 1U);
         EXPECT_EQ(p.catalog.index().find(keyOf(1)), noSlot);
+        EXPECT_EQ(p.journal.removals(), std::vector<Key>{keyOf(1)}) << "it must not be back after a crash";
         EXPECT_EQ(p.catalog.index().find(keyOf(2)), two);
         EXPECT_EQ(fetch(reader, 0), Status::corrupt) << "for the reader, nothing has changed";
     }
@@ -122,7 +125,7 @@ TEST_F(ObjectReaderTest, readsNoGroupOfWhatIsGone) {
         const auto one = p.placed(1, home, front, frontBytes);
         const auto two = p.placed(2, home, 2 * front, frontBytes, noCluster, true);
         {
-            ObjectReader reader(p.context, p.cache, keyOf(1), one);
+            ObjectReader reader(readers, keyOf(1), one);
             EXPECT_TRUE(reader.reads(one));
             EXPECT_FALSE(reader.reads(two));
             p.catalog.erase(one);

@@ -11,9 +11,10 @@ namespace ClusterFs {
 constexpr double requestsForOne = 8;
 } // namespace ClusterFs
 
-ClusterFs::Prefetcher::Prefetcher(StoreContext &context, WindowLoader &loader):
+ClusterFs::Prefetcher::Prefetcher(StoreContext &context, WindowLoader &loader, ReadWatcher &watcher):
     context_(context),
-    loader_(loader)
+    loader_(loader),
+    watcher_(watcher)
 {
 }
 
@@ -116,6 +117,6 @@ ClusterFs::Prefetcher::begin(const Place &p, const uint64_t client)
     const auto &c = context_.catalog.clusters()[p.range.cluster];
     if (c.state != ClusterState::packed || c.sequence != p.range.sequence || loader_.has(p.range))
         return; // it has changed while it waited
-    if (loader_.loadAhead(p.range, p.objects, client) && onRead)
-        onRead(p.key);
+    if (loader_.loadAhead(p.range, p.objects, client))
+        watcher_.noteRead(p.key);
 }

@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
 
+#include "fs/cluster/cache/ReadWatcher.h"
 #include "fs/cluster/cache/WindowLoader.h"
 #include "fs/cluster/context/StoreContext.h"
 
@@ -23,7 +24,8 @@ namespace ClusterFs {
 class Prefetcher
 {
 public:
-    Prefetcher(StoreContext &, WindowLoader &);
+    /// \param watcher is told of each read that was begun
+    Prefetcher(StoreContext &, WindowLoader &, ReadWatcher &watcher);
 
     /// \param wanted what is expected to be wanted soon; what comes first is most urgent
     /// \param client who opened the page
@@ -31,9 +33,6 @@ public:
 
     /// begins what the device has room for now
     void poll();
-
-    /// called with an object of each read that was begun
-    std::function<void(const Key &)> onRead;
 
     /// objects looked up for one page
     static constexpr size_t maxWanted = 512;
@@ -67,6 +66,7 @@ private:
 
     StoreContext &context_;
     WindowLoader &loader_;
+    ReadWatcher &watcher_;
     std::vector<Place> places_; ///< used while a call lasts
     std::deque<Page> pages_; ///< the first one's turn is next
 };

@@ -156,12 +156,6 @@ struct StoreContext {
     mutable Counters counters; ///< queries are counted, too, and the time that they take
     RewriteBudget rewrites;
     Health health;
-    /// Whether an object is wanted with others than those that it was packed
-    /// with, as what several pages share; names the others.
-    std::function<bool(const Key &, std::vector<Key> &)> companyOf;
-    /// Called when an object can't be read and so is about to be forgotten: it must not be
-    /// back after a crash, since deletes of what is not known are not written down.
-    std::function<void(const Key &)> onUnreadable;
     std::vector<Key> readKeys; ///< objects just read from the device for callers; emptied by each poll()
     static constexpr size_t maxReadKeys = 1024;
     std::deque<std::function<void()>> later; ///< to be called at the next poll()

@@ -7,7 +7,6 @@
 #include "fs/cluster/engine/Report.h"
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/objects/HeadReplacer.h"
-#include "fs/cluster/objects/ObjectReader.h"
 
 #include <algorithm>
 
@@ -19,6 +18,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     journal_(context_),
     allocator_(context_, journal_),
     cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20),
+    readers_{context_, cache_, tracker_, journal_},
     groups_(context_, tracker_, cache_.windows),
     packer_(context_, allocator_, cache_.windows, groups_),
     admission_(superblock.geometry.objectsExpected),
@@ -26,7 +26,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     evictor_(context_, journal_, allocator_, relocator_),
     writers_(context_, allocator_, cache_.windows, journal_, packer_, evictor_),
     regrouper_(context_, tracker_, cache_, relocator_),
-    prefetcher_(context_, cache_.loader),
+    prefetcher_(context_, cache_.loader, regrouper_),
     checkpointer_(context_, journal_, superblock),
     recovery_(context_, journal_, superblock),
     groupLoader_(context_),
@@ -34,16 +34,6 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
 {
     context_.catalog.tellReleases(journal_);
     context_.catalog.tellReleases(cache_.windows);
-    context_.onUnreadable = [this](const Key &key) { journal_.removal(key, context_.sequence); };
-    context_.companyOf = [this](const Key &key, std::vector<Key> &company) {
-        if (tracker_.isGuest(key, company, Groups::maxMembers))
-            return true;
-        if (!tracker_.isShared(key))
-            return false;
-        tracker_.groupOf(key, company, Groups::maxMembers);
-        return true;
-    };
-    prefetcher_.onRead = [this](const Key &key) { regrouper_.noteRead(key); };
     checkpointer_.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
         return tracker_.save(at, [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; },
                             SavedGroups::BytesInChunk(), records);
@@ -394,7 +384,7 @@ ClusterFs::LocalEngine::read(const Key &key)
     if (slot == noSlot)
         return nullptr;
     ++context_.counters.opens;
-    return std::make_unique<ObjectReader>(context_, cache_, key, slot);
+    return std::make_unique<ObjectReader>(readers_, key, slot);
 }
 
 std::unique_ptr<ClusterFs::Reader>
@@ -409,7 +399,7 @@ ClusterFs::LocalEngine::read(const Writer &writer)
     if (object->finished)
         return read(ours.key());
     ++context_.counters.opens;
-    return std::make_unique<ObjectReader>(context_, cache_, ours.key(), object);
+    return std::make_unique<ObjectReader>(readers_, ours.key(), object);
 }
 
 bool
@@ -448,7 +438,7 @@ ClusterFs::LocalEngine::replaceHead(const Key &key, const uint32_t oldHeadSize, 
         context_.later.push_back([done = std::move(done)] { done(Status::notFound); });
         return;
     }
-    HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(context_, cache_, key, slot),
+    HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(readers_, key, slot),
                         HeadReplacer::Task{key, key, oldHeadSize, newHead, info, std::move(done)});
 }
 
@@ -462,7 +452,7 @@ ClusterFs::LocalEngine::rename(const Key &key, const Key &newKey, const uint32_t
         context_.later.push_back([done = std::move(done)] { done(Status::notFound); });
         return;
     }
-    HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(context_, cache_, key, slot),
+    HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(readers_, key, slot),
     HeadReplacer::Task{key, newKey, oldHeadSize, newHead, context_.catalog.info(slot), [this, key, done = std::move(done)](const Status status) {
         if (status == Status::ok)
             remove(key);

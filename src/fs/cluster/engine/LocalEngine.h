@@ -11,6 +11,7 @@
 #include "fs/cluster/engine/GroupControl.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/objects/Admission.h"
+#include "fs/cluster/objects/ObjectReader.h"
 #include "fs/cluster/objects/ObjectWriter.h"
 #include "fs/cluster/packing/Allocator.h"
 #include "fs/cluster/packing/Packer.h"
@@ -90,6 +91,7 @@ private:
     Allocator allocator_;
     const LeastCostReads readPolicy_;
     ReadCache cache_;
+    const ReaderGroup readers_;
     GroupControl groups_;
     Packer packer_;
     Admission admission_;

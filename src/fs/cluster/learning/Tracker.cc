@@ -190,6 +190,17 @@ ClusterFs::Tracker::enter(const uint32_t client, const uint32_t group, const uin
     clients_.fetched(client, group, micros);
 }
 
+bool
+ClusterFs::Tracker::companyOf(const Key &object, std::vector<Key> &company, const size_t most) const
+{
+    if (isGuest(object, company, most))
+        return true;
+    if (!isShared(object))
+        return false;
+    groupOf(object, company, most);
+    return true;
+}
+
 void
 ClusterFs::Tracker::collocate(const Key &leader, const std::vector<Key> &members)
 {

@@ -65,6 +65,12 @@ public:
         return groups_.isGuest(object, company, most);
     }
 
+    /// Whether an object is wanted with others than those that it is at home with, and most likely
+    /// lies on the device with: as a guest, or as what many pages share.
+    /// \param company receives the keys of those others
+    /// \param most keys at most
+    bool companyOf(const Key &, std::vector<Key> &company, size_t most) const;
+
     /// Hummingbird's call: from now on the members are at home with the leader,
     /// whatever is learned, until room is needed for others. Keys beyond
     /// Groups::maxMembers are ignored.

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cassert>
 
-ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, const Key &key, const SlotNo slot):
-    context_(context),
-    cache_(cache),
-    engineAlive_(context.alive),
+ClusterFs::ObjectReader::ObjectReader(const ReaderGroup &group, const Key &key, const SlotNo slot):
+    context_(group.context),
+    cache_(group.cache),
+    tracker_(group.tracker),
+    journal_(group.journal),
+    engineAlive_(context_.alive),
     key_(key),
     slot_(slot)
 {
@@ -34,10 +36,12 @@ ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, c
     }
 }
 
-ClusterFs::ObjectReader::ObjectReader(StoreContext &context, ReadCache &cache, const Key &key, const WritingPointer &writing):
-    context_(context),
-    cache_(cache),
-    engineAlive_(context.alive),
+ClusterFs::ObjectReader::ObjectReader(const ReaderGroup &group, const Key &key, const WritingPointer &writing):
+    context_(group.context),
+    cache_(group.cache),
+    tracker_(group.tracker),
+    journal_(group.journal),
+    engineAlive_(context_.alive),
     key_(key),
     writing_(writing),
     stage_(writing->stage)
@@ -322,7 +326,7 @@ ClusterFs::ObjectReader::groupAround(const Piece &piece) const
     const auto &wanted = piece.range;
     auto run = context_.catalog.runAround(slot_);
     std::vector<Key> company;
-    if (run.objects > 1 && context_.companyOf && context_.companyOf(key_, company)) {
+    if (run.objects > 1 && tracker_.companyOf(key_, company, Groups::maxMembers)) {
         const auto less = context_.catalog.narrowed(run, wanted.cluster, wanted.start, wanted.size, company);
         if (less.objects * 2 < run.objects)
             run = less;
@@ -370,8 +374,9 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     const auto &r = catalog.index()[slot];
     if (!(piece.part ? r.parted() && r.firstPart() == firstPart_ : r.cluster == piece.range.cluster))
         return;
-    if (context_.onUnreadable)
-        context_.onUnreadable(key_); // in front of the cluster's release, if this is its last: that may be all that gets to the device
+    // It must not be back after a crash, as deletes of what is not known are not written down. In front
+    // of the cluster's release, if this is its last: that may be all that gets to the device.
+    journal_.removal(key_, context_.sequence);
     catalog.erase(slot);
 }
 

@@ -7,18 +7,28 @@
 #include "fs/cluster/api/Reader.h"
 #include "fs/cluster/cache/ReadCache.h"
 #include "fs/cluster/context/StoreContext.h"
+#include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/objects/WritingObject.h"
+#include "fs/cluster/recovery/Journal.h"
 
 namespace ClusterFs {
+
+/// what the readers of one engine work with
+struct ReaderGroup {
+    StoreContext &context;
+    ReadCache &cache;
+    const Tracker &tracker;
+    Journal &journal;
+};
 
 /// The engine's Reader. Pins what it reads, holds no memory between calls.
 class ObjectReader final : public Reader
 {
 public:
     /// a finished object
-    ObjectReader(StoreContext &, ReadCache &, const Key &, SlotNo);
+    ObjectReader(const ReaderGroup &, const Key &, SlotNo);
     /// an object that is being written
-    ObjectReader(StoreContext &, ReadCache &, const Key &, const WritingPointer &);
+    ObjectReader(const ReaderGroup &, const Key &, const WritingPointer &);
     ~ObjectReader() override;
 
     uint64_t size() const override;
@@ -63,6 +73,8 @@ private:
 
     StoreContext &context_;
     ReadCache &cache_;
+    const Tracker &tracker_;
+    Journal &journal_;
     std::shared_ptr<bool> engineAlive_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     Key key_;

@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_SPACE_REGROUPER_H
 
 #include "fs/cluster/cache/ReadCache.h"
+#include "fs/cluster/cache/ReadWatcher.h"
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/space/Relocator.h"
@@ -19,13 +20,13 @@ namespace ClusterFs {
 /// of that is read first. Where most of a group lies together already, only
 /// what is scattered is brought together: two reads instead of many, for few
 /// bytes. Within a budget of bytes written.
-class Regrouper
+class Regrouper final : public ReadWatcher
 {
 public:
     Regrouper(StoreContext &, const Tracker &, ReadCache &, Relocator &);
 
-    /// an object was read from the device for a caller
-    void noteRead(const Key &);
+    /// an object was read from the device for a caller, or before one asked
+    void noteRead(const Key &) override;
 
     /// handles a visit that is over: one at a time, since looking at all members
     /// of all groups that were read from takes long enough for callers to notice
