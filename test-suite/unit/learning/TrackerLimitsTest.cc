@@ -3,9 +3,6 @@
 
 #include "test-suite/unit/learning/TrackerSupport.h"
 
-#include "fs/cluster/learning/Memberships.h"
-#include "fs/cluster/learning/Pool.h"
-
 #include <algorithm>
 
 using namespace ClusterFs;
@@ -29,61 +26,9 @@ forgetOthers(World &w)
 
 } // namespace
 
-TEST(Pool, isFullAtItsCapacity) {
-    Pool<Group, uint64_t> pool(4, 1);
-    EXPECT_EQ(pool.victim(), nothing) << "nothing to choose from";
-    for (uint64_t name = 1; name <= 4; ++name)
-        EXPECT_NE(pool.add(name), nothing);
-    EXPECT_EQ(pool.add(5), nothing);
-    EXPECT_EQ(pool.used(), 4U);
-    EXPECT_EQ(pool.find(5), nothing);
-    pool.remove(pool.find(2));
-    EXPECT_NE(pool.add(5), nothing);
-    EXPECT_EQ(pool.find(2), nothing);
-}
-
-TEST(Pool, choosesWhatWasNotUsedLately) {
-    Pool<Group, uint64_t> pool(4, 1);
-    std::vector<uint32_t> entries;
-    for (uint64_t name = 1; name <= 4; ++name)
-        entries.push_back(pool.add(name));
-    pool[entries[0]].marked = true;
-    pool.remove(entries[1]);
-    EXPECT_EQ(pool.victim(entries[2]), entries[3]) << "in use, gone, to be kept: none of these";
-    EXPECT_EQ(pool.victim(), entries[0]) << "it is its turn now";
-    pool.remove(entries[0]);
-    pool.remove(entries[3]);
-    EXPECT_EQ(pool.victim(entries[2]), nothing);
-}
-
-/// a search that finds all in use ends, with the entry that it saw last
-TEST(Pool, doesNotSearchForLong) {
-    Pool<Group, uint64_t> pool(1000, 1);
-    std::vector<uint32_t> entries;
-    for (uint64_t name = 1; name <= 1000; ++name) {
-        entries.push_back(pool.add(name));
-        pool[entries.back()].marked = true;
-    }
-    EXPECT_EQ(pool.victim(), entries[63]);
-    EXPECT_FALSE(pool[entries[0]].marked) << "next time it may go";
-    EXPECT_TRUE(pool[entries[64]].marked);
-}
-
-TEST(Memberships, areFullAtTheirCapacity) {
-    Memberships memberships(2);
-    const auto one = memberships.add();
-    EXPECT_FALSE(memberships.full());
-    EXPECT_NE(memberships.add(), 0U);
-    EXPECT_TRUE(memberships.full());
-    EXPECT_EQ(memberships.add(), 0U);
-    EXPECT_EQ(memberships.used(), 2U);
-    memberships.remove(one);
-    EXPECT_EQ(memberships.add(), one);
-}
-
 /// objects in many groups need more memberships than there are: whole groups make room
 TEST(TrackerLimits, groupsMakeRoomForMemberships) {
-    constexpr uint64_t groups = Groups::maxMemberships;
+    constexpr uint64_t groups = GroupTable::maxMemberships;
     const auto names = series("http://a/m", 300);
     World w(least);
     for (uint64_t group = 1; group <= groups; ++group) {

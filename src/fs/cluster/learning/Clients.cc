@@ -3,7 +3,7 @@
 
 #include "fs/cluster/learning/Clients.h"
 
-ClusterFs::Clients::Clients(const uint32_t capacity, const uint64_t seed, const Groups &groups):
+ClusterFs::Clients::Clients(const uint32_t capacity, const uint64_t seed, const GroupTable &groups):
     groups_(groups),
     clients_(capacity, seed)
 {
@@ -18,7 +18,7 @@ ClusterFs::Clients::clientFor(const uint64_t id)
         clients_[known].marked = true;
         return known;
     }
-    if (clients_.used() == clients_.capacity())
+    if (clients_.full())
         clients_.remove(clients_.victim());
     return clients_.add(id);
 }
@@ -97,10 +97,10 @@ ClusterFs::Clients::follow(const uint32_t client, const uint32_t object, const u
         return nothing;
     auto &c = clients_[client];
     const auto valid = c.loose && micros <= c.looseMicros + window && c.loose != object &&
-                       groups_.tagOf(c.loose) == c.looseTag;
+                       groups_.object(c.loose).tag() == c.looseTag;
     const auto before = valid ? c.loose : nothing;
     c.loose = object;
-    c.looseTag = groups_.tagOf(object);
+    c.looseTag = groups_.object(object).tag();
     c.looseMicros = micros;
     return before;
 }

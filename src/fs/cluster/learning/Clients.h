@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_LEARNING_CLIENTS_H
 #define SQUID_SRC_FS_CLUSTER_LEARNING_CLIENTS_H
 
-#include "fs/cluster/learning/Groups.h"
+#include "fs/cluster/learning/GroupTable.h"
 
 namespace ClusterFs {
 
@@ -18,7 +18,7 @@ public:
     static constexpr unsigned maxCurrent = 6; ///< groups of a client
 
     /// \param groups must outlive this
-    Clients(uint32_t capacity, uint64_t seed, const Groups &groups);
+    Clients(uint32_t capacity, uint64_t seed, const GroupTable &groups);
 
     /// memory of a client
     static uint64_t BytesEach() { return decltype(clients_)::bytesEach; }
@@ -68,7 +68,7 @@ private:
     bool isPage(const Current &) const;
     bool holds(const Current &c) const { return c.group && groups_[c.group].used && groups_[c.group].serial == c.serial; }
 
-    const Groups &groups_;
+    const GroupTable &groups_;
     Pool<Client, uint64_t> clients_;
 };
 

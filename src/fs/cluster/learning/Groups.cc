@@ -1,325 +1,307 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects and groups: found, made, listed and forgotten. */
+/* How memberships begin, grow, fade, move and end. */
 
 #include "fs/cluster/learning/Groups.h"
 
+#include <algorithm>
+
 namespace {
 
-/// how long the same request may be reported again: a lookup, later a store
-constexpr uint64_t repeatMicros = 10 * 1000000;
+using namespace ClusterFs;
 
-/// an object has a group, and a quarter more on average; a page has five objects
-/// or more, style sheets counted as pages
-constexpr uint32_t membershipsOf(const uint32_t objects) { return objects + objects / 4; }
-constexpr uint32_t groupsOf(const uint32_t objects) { return objects / 5; }
+/// visits that begin within this time are taken for one
+constexpr uint64_t visitMicros = 2 * 1000000;
+/// Somebody fetches something of a site's shared objects all the time, so that
+/// their visits are just hours.
+constexpr uint64_t siteVisitMicros = 3600ULL * 1000000;
 
-/// every other one is wanted by one page of many
-constexpr uint32_t guestsOf(const uint32_t objects) { return objects / 2; }
+constexpr unsigned membersTried = 16; ///< when a full group shall make room
+constexpr unsigned groupsTried = 64; ///< when all memberships are in use
 
+/// \returns the name of the group of what a site's pages share
+uint64_t
+sharedName(const uint64_t site)
+{
+    return (site ^ 0x5348415245440000ULL) * 0x9e3779b97f4a7c15ULL;
+}
 
-constexpr unsigned whenShift = 16;
-constexpr uint32_t whenMask = 0xfffffff;
+/// notes that one more member was fetched in the current visit
+void
+countSeen(Group &group)
+{
+    if (group.seen < 0xffff)
+        ++group.seen;
+}
 
 } // namespace
 
-ClusterFs::Groups::Groups(const uint32_t objects, const uint64_t seed):
-    objects_(objects, seed),
-    groups_(groupsOf(objects), seed),
-    memberships_(membershipsOf(objects)),
-    guests_(guestsOf(objects))
-{
-}
-
-uint64_t
-ClusterFs::Groups::BytesEach()
-{
-    constexpr uint32_t hundred = 100;
-    return (hundred * decltype(objects_)::bytesEach + groupsOf(hundred) * decltype(groups_)::bytesEach +
-            membershipsOf(hundred) * sizeof(Membership) + guestsOf(hundred) * sizeof(Guest) + hundred - 1) / hundred;
-}
-
-uint32_t
-ClusterFs::Groups::objectFor(const Key &key)
-{
-    if (const auto known = objects_.find(key))
-        return known;
-    if (objects_.used() == objects_.capacity())
-        forgetObject(objects_.victim());
-    return objects_.add(key);
-}
-
-bool
-ClusterFs::Groups::noteRepeat(const uint32_t object, const uint64_t client, const uint64_t micros)
-{
-    auto &o = objects_[object];
-    const auto who = static_cast<uint32_t>(client) | 1; // never that of a new object
-    const auto now = static_cast<uint32_t>(micros >> whenShift) & whenMask;
-    if (client && o.client == who && ((now - o.when) & whenMask) < (repeatMicros >> whenShift))
-        return true;
-    o.marked = o.client != 0; // what was asked for only once makes room first
-    o.client = who;
-    o.when = now & whenMask;
-    return false;
-}
-
-bool
-ClusterFs::Groups::noteSuccession(const uint32_t object, const uint32_t successor)
-{
-    auto &o = objects_[object];
-    const auto tag = tagOf(successor);
-    if (o.succeeded && o.successor == tag) {
-        if (o.succeeded < 3)
-            ++o.succeeded;
-        return true;
-    }
-    if (o.succeeded > 1) { // one stranger in between does not matter
-        --o.succeeded;
-        return false;
-    }
-    o.successor = tag;
-    o.succeeded = 1;
-    return false;
-}
-
-uint32_t
-ClusterFs::Groups::sequenceOf(const uint32_t object) const
-{
-    const auto isSequence = [this](const uint32_t g) { return g && groups_[g].kind == GroupKind::sequence; };
-    const auto led = objects_[object].leads;
-    if (isSequence(led))
-        return led;
-    const auto home = homeOf(object);
-    return isSequence(home) ? home : nothing;
-}
-
-bool
-ClusterFs::Groups::isDocument(const uint32_t object) const
-{
-    const auto led = objects_[object].leads;
-    return led && groups_[led].kind == GroupKind::page && !groups_[led].sheet;
-}
-
-bool
-ClusterFs::Groups::hasGroup(const uint32_t object) const
-{
-    return objects_[object].leads || homeOf(object);
-}
-
-uint32_t
-ClusterFs::Groups::groupFor(const uint64_t name, const uint64_t site, const GroupKind kind)
-{
-    if (const auto known = groups_.find(name)) {
-        if (!groups_[known].site)
-            groups_[known].site = site;
-        return known;
-    }
-    if (groups_.used() == groups_.capacity())
-        forgetGroup(groups_.victim());
-    const auto made = groups_.add(name);
-    auto &group = groups_[made];
-    group.site = site;
-    group.kind = kind;
-    group.serial = ++serial_;
-    return made;
-}
+/* learning */
 
 uint32_t
 ClusterFs::Groups::pageOf(const uint64_t name, const uint64_t site, const uint32_t object)
 {
     // a group that was made before the page's URL was known gets it now
-    const auto led = object ? objects_[object].leads : nothing;
-    if (led && groups_[led].kind == GroupKind::chosen) {
-        const auto other = groups_.find(name);
-        if (other && other != led)
-            forgetGroup(other);
-        groups_.rename(led, name);
-        groups_[led].kind = GroupKind::page;
-        groups_[led].site = site;
+    const auto led = object ? table_.object(object).leads : nothing;
+    if (led && table_[led].kind == GroupKind::chosen) {
+        table_.rename(led, name);
+        table_[led].kind = GroupKind::page;
+        table_[led].site = site;
         return led;
     }
-    const auto page = groupFor(name, site, GroupKind::page);
+    const auto page = table_.groupFor(name, site, GroupKind::page);
     if (object)
-        lead(page, object);
+        table_.lead(page, object);
     return page;
-}
-
-void
-ClusterFs::Groups::lead(const uint32_t group, const uint32_t object)
-{
-    if (const auto former = leaderOf(group))
-        objects_[former].leads = nothing;
-    if (const auto member = scan(object, group).member)
-        leave(member); // the container is not its own member
-    objects_[object].leads = group;
-    groups_[group].leader = object;
-}
-
-uint32_t
-ClusterFs::Groups::leaderOf(const uint32_t group) const
-{
-    // the entry may belong to another object by now, or the object to another group
-    const auto leader = groups_[group].leader;
-    return leader && objects_[leader].used && objects_[leader].leads == group ? leader : nothing;
 }
 
 void
 ClusterFs::Groups::noteSheet(const uint64_t name, const uint64_t site, const uint32_t object)
 {
-    const auto led = objects_[object].leads;
-    if (led && groups_[led].kind != GroupKind::page)
+    const auto led = table_.object(object).leads;
+    if (led && table_[led].kind != GroupKind::page)
         return;
-    const auto known = groups_.find(name);
-    const auto sheet = known ? known : groupFor(name, site, GroupKind::page);
-    groups_[sheet].sheet = true;
-    groups_[sheet].marked = known != nothing;
-    lead(sheet, object);
+    const auto known = table_.find(name);
+    const auto sheet = known ? known : table_.groupFor(name, site, GroupKind::page);
+    table_[sheet].sheet = true;
+    table_[sheet].marked = known != nothing;
+    table_.lead(sheet, object);
+}
+
+void
+ClusterFs::Groups::visit(const uint32_t number, const uint64_t micros)
+{
+    auto &group = table_[number];
+    const auto isSite = group.kind == GroupKind::site;
+    if (group.visit && micros < group.visited + (isSite ? siteVisitMicros : visitMicros))
+        return;
+
+    group.marked = group.visit != 0; // what was visited only once makes room first
+    group.visited = micros;
+    group.visit = group.visit == 0xffff ? 1 : group.visit + 1;
+
+    // nothing seen: the browser had all of it, or a crawler wanted the page alone
+    const auto small = !isSite && group.seen * 2 < group.members;
+    const auto fade = !group.seen ? 0 : small ? fadeInSmallVisit : fadeInVisit;
+    const auto sweeps = group.faded / fadeBetweenSweeps;
+    group.faded += fade;
+    group.seen = 0;
+    if (group.faded / fadeBetweenSweeps != sweeps)
+        table_.sweep(number);
+}
+
+void
+ClusterFs::Groups::sight(const uint32_t object, const uint64_t ownSite, const uint32_t group, const Evidence evidence,
+                         const uint64_t micros)
+{
+    if (table_.leaderOf(group) == object)
+        return;
+
+    const auto isPage = table_[group].kind == GroupKind::page;
+    const auto mark = markOf(table_[group], group);
+    const auto found = table_.scan(object, group);
+    auto member = found.member;
+    if (!member && found.otherPages < sharedFrom)
+        member = join(object, group, evidence, mark);
+    if (!member && isPage) {
+        table_.makeGuestRoom(group);
+        table_.noteGuest(group, object, table_[group].visit);
+    }
+    auto anew = member && strengthen(member, mark);
+
+    // what pages of several sites share is best kept with the like of it
+    const auto site = found.otherSites ? ownSite : table_[group].site;
+    if (isPage && site && found.otherPages + 1 >= sharedFrom) {
+        const auto common = table_.groupFor(sharedName(site), site, GroupKind::site); // may forget the page
+        visit(common, micros);
+        table_[common].marked = true;
+        member = table_.scan(object, common).member;
+        if (!member)
+            member = join(object, common, Evidence::sharing, mark);
+        anew = member && strengthen(member, mark);
+    }
+    if (member)
+        place(member, anew);
+}
+
+void
+ClusterFs::Groups::settle(const uint32_t object, const uint32_t group)
+{
+    if (table_.leaderOf(group) == object)
+        return;
+    auto m = table_.scan(object, group).member;
+    if (!m)
+        m = join(object, group, Evidence::explicitly, markOf(table_[group], group));
+    if (!m)
+        return;
+    table_.membership(m).until = forever;
+    table_.membership(m).evidence = Evidence::explicitly;
+    table_.moveHome(m);
 }
 
 uint32_t
-ClusterFs::Groups::homeOf(const uint32_t object) const
+ClusterFs::Groups::join(const uint32_t object, const uint32_t group, const Evidence evidence, const uint16_t mark)
 {
-    auto m = objects_[object].memberships;
-    while (m && !alive(m))
-        m = memberships_[m].nextOfObject;
-    return m ? memberships_[m].group : nothing;
+    const auto m = makeRoomIn(group) ? table_.join(object, group) : nothing;
+    if (!m) {
+        ++table_.counts().refused;
+        return nothing;
+    }
+    auto &member = table_.membership(m);
+    member.until = table_[group].faded + weightOfNew;
+    member.visit = mark;
+    member.evidence = evidence;
+    countSeen(table_[group]);
+    ++learned(evidence);
+    return m;
+}
+
+/// \returns where memberships of a kind of evidence are counted
+uint64_t &
+ClusterFs::Groups::learned(const Evidence evidence)
+{
+    auto &counts = table_.counts();
+    switch (evidence) {
+    case Evidence::referer:
+        return counts.byReferer;
+    case Evidence::origin:
+        return counts.byOrigin;
+    case Evidence::window:
+        return counts.byWindow;
+    case Evidence::sequence:
+        return counts.bySequence;
+    case Evidence::explicitly:
+        return counts.explicitly;
+    case Evidence::sharing:
+        break;
+    }
+    return counts.bySharing;
+}
+
+/// \returns false when nothing can go
+bool
+ClusterFs::Groups::makeRoomIn(const uint32_t number)
+{
+    for (unsigned i = 0; table_.membershipsFull(); ++i) {
+        if (i >= groupsTried || !table_.forgetGroup(number))
+            return false;
+    }
+
+    const auto &group = table_[number];
+    if (group.members < maxMembers)
+        return true;
+    const auto mark = markOf(group, number);
+    for (unsigned i = 0; i < membersTried; ++i) {
+        const auto m = group.first;
+        const auto &member = table_.membership(m);
+        if (member.until <= group.faded + weightOfNew && member.visit != mark) {
+            table_.leave(m);
+            return true;
+        }
+        table_.putLast(m);
+    }
+    return false;
+}
+
+/// A member was fetched: its weight grows once a visit.
+/// \returns whether it is the first time in this visit
+bool
+ClusterFs::Groups::strengthen(const uint32_t m, const uint16_t mark)
+{
+    auto &member = table_.membership(m);
+    if (member.visit == mark)
+        return false;
+    member.visit = mark;
+    member.confirmed = true;
+    auto &group = table_[member.group];
+    countSeen(group);
+    if (member.until != forever)
+        member.until = std::min(member.until + weightWhenSeen, group.faded + weightAtMost);
+    return true;
+}
+
+/// decides whether the group that an object was just fetched with becomes its home
+void
+ClusterFs::Groups::place(const uint32_t m, const bool anew)
+{
+    const auto home = table_.object(table_.membership(m).object).memberships;
+    if (m != home && table_.membership(home).evidence == Evidence::explicitly)
+        return;
+    const auto wasCandidate = table_.membership(m).candidate;
+    for (auto other = home; other; other = table_.membership(other).nextOfObject)
+        table_.membership(other).candidate = false;
+    if (m == home)
+        return;
+    if (wasCandidate && anew)
+        table_.moveHome(m);
+    else
+        table_.membership(m).candidate = true;
+}
+
+/* asking */
+
+uint64_t
+ClusterFs::Groups::numberFor(const Key &key) const
+{
+    const auto object = table_.find(key);
+    if (!object)
+        return 0;
+    const auto led = table_.object(object).leads;
+    const auto group = led ? led : table_.homeOf(object);
+    return group ? table_[group].name : 0;
 }
 
 bool
 ClusterFs::Groups::isGuest(const Key &key, std::vector<Key> &company, const size_t most) const
 {
-    const auto object = objects_.find(key);
-    auto m = object ? objects_[object].memberships : nothing;
-    while (m && !(memberships_[m].candidate && alive(m)))
-        m = memberships_[m].nextOfObject;
+    const auto object = table_.find(key);
+    auto m = object ? table_.object(object).memberships : nothing;
+    while (m && !(table_.membership(m).candidate && table_.alive(m)))
+        m = table_.membership(m).nextOfObject;
     if (!m)
         return false;
-    const auto group = memberships_[m].group;
+    const auto group = table_.membership(m).group;
     company.clear();
-    if (const auto leader = leaderOf(group))
-        company.push_back(objects_[leader].name);
-    for (auto other = groups_[group].first; other && company.size() < most; other = memberships_[other].nextInGroup) {
-        if (alive(other))
-            company.push_back(objects_[memberships_[other].object].name);
+    if (const auto leader = table_.leaderOf(group))
+        company.push_back(table_.keyOf(leader));
+    for (auto other = table_[group].first; other && company.size() < most; other = table_.membership(other).nextInGroup) {
+        if (table_.alive(other))
+            company.push_back(table_.keyOf(table_.membership(other).object));
     }
     return true;
-}
-
-uint64_t
-ClusterFs::Groups::numberFor(const Key &key) const
-{
-    const auto object = objects_.find(key);
-    if (!object)
-        return 0;
-    const auto group = objects_[object].leads ? objects_[object].leads : homeOf(object);
-    return group ? groups_[group].name : 0;
-}
-
-bool
-ClusterFs::Groups::isShared(const uint32_t object) const
-{
-    const auto home = object ? homeOf(object) : nothing;
-    return home && groups_[home].kind == GroupKind::site;
 }
 
 void
 ClusterFs::Groups::list(const Key &key, std::vector<Key> &out, const size_t most) const
 {
     out.clear();
-    const auto object = objects_.find(key);
+    const auto object = table_.find(key);
     if (!object)
         return;
-    listGroup(objects_[object].leads, out, most);
+    table_.list(table_.object(object).leads, out, most);
     if (out.size() < 2)
-        listGroup(homeOf(object), out, most);
+        table_.list(table_.homeOf(object), out, most);
     if (out.size() < 2)
         out.clear();
-}
-
-void
-ClusterFs::Groups::listGroup(const uint32_t group, std::vector<Key> &out, const size_t most) const
-{
-    out.clear();
-    if (!group)
-        return;
-    if (const auto leader = leaderOf(group))
-        out.push_back(objects_[leader].name);
-    // who sends junk with the Referer of a page doesn't come before its members
-    listMembers(group, true, out, most);
-    listMembers(group, false, out, most);
-}
-
-/// adds the members that are at home in a group
-/// \param confirmed whether to add those fetched in more than one visit, or the others
-void
-ClusterFs::Groups::listMembers(const uint32_t group, const bool confirmed, std::vector<Key> &out, const size_t most) const
-{
-    for (auto m = groups_[group].first; m && out.size() < most; m = memberships_[m].nextInGroup) {
-        const auto object = memberships_[m].object;
-        if (memberships_[m].confirmed == confirmed && alive(m) && homeOf(object) == group)
-            out.push_back(objects_[object].name);
-    }
-}
-
-/// \returns the object, or nothing when its number means another one by now
-uint32_t
-ClusterFs::Groups::guestOf(const Guest &guest) const
-{
-    return objects_[guest.object].used && guestTagOf(guest.object) == guest.tag ? guest.object : nothing;
-}
-
-/// whether what was wanted in one visit is expected in a later one: in the next, or the same
-bool
-ClusterFs::Groups::expected(const uint16_t now, const uint16_t then)
-{
-    return static_cast<uint16_t>(now - then) <= 1;
 }
 
 void
 ClusterFs::Groups::listWanted(const uint64_t name, std::vector<Key> &out, const size_t most) const
 {
     out.clear();
-    const auto number = groups_.find(name);
+    const auto number = table_.find(name);
     if (!number)
         return;
-    const auto &group = groups_[number];
-    if (const auto leader = leaderOf(number))
-        out.push_back(keyOf(leader));
-    for (auto m = group.first; m && out.size() < most; m = memberships_[m].nextInGroup) {
-        if (expected(markOf(group, number), memberships_[m].visit) && alive(m))
-            out.push_back(keyOf(memberships_[m].object));
+    const auto &group = table_[number];
+    if (const auto leader = table_.leaderOf(number))
+        out.push_back(table_.keyOf(leader));
+    for (auto m = group.first; m && out.size() < most; m = table_.membership(m).nextInGroup) {
+        const auto &member = table_.membership(m);
+        if (Expected(markOf(group, number), member.visit) && table_.alive(m))
+            out.push_back(table_.keyOf(member.object));
     }
-    for (auto g = group.guests; g && out.size() < most; g = guests_[g].next) {
-        const auto object = guestOf(guests_[g]);
-        if (object && expected(group.visit, guests_[g].visit))
-            out.push_back(keyOf(object));
-    }
-}
-
-void
-ClusterFs::Groups::forgetObject(const uint32_t object)
-{
-    while (const auto m = objects_[object].memberships)
-        leave(m);
-    objects_.remove(object);
-}
-
-void
-ClusterFs::Groups::forgetGroup(const uint32_t group)
-{
-    while (const auto m = groups_[group].first)
-        leave(m);
-    guests_.clear(groups_[group].guests);
-    if (const auto leader = leaderOf(group))
-        objects_[leader].leads = nothing;
-    groups_.remove(group);
-}
-
-ClusterFs::TrackerStats
-ClusterFs::Groups::report() const
-{
-    auto stats = counts_;
-    stats.members = memberships_.used();
-    stats.objects = objects_.used();
-    stats.bytes = objects_.bytes() + groups_.bytes() + memberships_.bytes() + guests_.bytes();
-    return stats;
+    table_.eachGuestOf(number, [&](const uint32_t object, const uint16_t visit) {
+        if (out.size() < most && Expected(group.visit, visit))
+            out.push_back(table_.keyOf(object));
+        return out.size() < most;
+    });
 }

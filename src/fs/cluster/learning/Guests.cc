@@ -19,7 +19,7 @@ ClusterFs::Guests::note(uint32_t &first, const uint32_t object, const uint16_t t
             oldest = n;
         ++count;
     }
-    auto n = count < maxOfPage ? add() : 0;
+    auto n = count < maxOfPage ? table_.add() : nothing;
     if (n) {
         table_[n].next = first;
         first = n;
@@ -33,24 +33,12 @@ ClusterFs::Guests::note(uint32_t &first, const uint32_t object, const uint16_t t
     table_[n].visit = visit;
 }
 
-uint32_t
-ClusterFs::Guests::add()
-{
-    const auto n = free_;
-    if (n)
-        free_ = table_[n].next;
-    else if (fresh_ < capacity_)
-        return ++fresh_;
-    return n;
-}
-
 void
 ClusterFs::Guests::clear(uint32_t &first)
 {
     while (first) {
         const auto n = first;
         first = table_[n].next;
-        table_[n].next = free_;
-        free_ = n;
+        table_.remove(n);
     }
 }

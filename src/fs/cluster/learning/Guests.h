@@ -4,9 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_LEARNING_GUESTS_H
 #define SQUID_SRC_FS_CLUSTER_LEARNING_GUESTS_H
 
-#include "fs/cluster/base/Memory.h"
-
-#include <cstdint>
+#include "fs/cluster/learning/Pool.h"
 
 namespace ClusterFs {
 
@@ -21,13 +19,13 @@ struct Guest {
 };
 static_assert(sizeof(Guest) == 12, "there are many of them");
 
-/// A list for each page, in memory of fixed size. Number 0 means none.
+/// A list for each page, in memory of fixed size.
 class Guests
 {
 public:
     static constexpr unsigned maxOfPage = 64;
 
-    explicit Guests(const uint32_t capacity): table_(uint64_t(capacity) + 1), capacity_(capacity) {}
+    explicit Guests(const uint32_t capacity): table_(capacity) {}
 
     const Guest &operator [](const uint32_t n) const { return table_[n]; }
 
@@ -39,16 +37,11 @@ public:
     /// forgets all of a page
     void clear(uint32_t &first);
 
-    bool full() const { return !free_ && fresh_ == capacity_; }
-    uint64_t bytes() const { return table_.count() * sizeof(Guest); }
+    bool full() const { return table_.full(); }
+    uint64_t bytes() const { return table_.bytes(); }
 
 private:
-    uint32_t add();
-
-    Table<Guest> table_;
-    uint32_t capacity_;
-    uint32_t free_ = 0; ///< linked by next
-    uint32_t fresh_ = 0; ///< those above were never used
+    NumberedTable<Guest, &Guest::next> table_;
 };
 
 } // namespace ClusterFs

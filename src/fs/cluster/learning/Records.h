@@ -27,6 +27,17 @@ enum class GroupKind : uint8_t {
 /// how a membership was learned
 enum class Evidence : uint8_t { referer, origin, window, sequence, explicitly, sharing };
 
+/* How much a membership weighs. A member that was fetched once leaves after three visits without
+ * it, one that is fetched each time after eight. A visit that fetched few of the
+ * members says little: the browser had the others. */
+constexpr uint32_t weightOfNew = 64;
+constexpr uint32_t weightWhenSeen = 64; ///< added
+constexpr uint32_t weightAtMost = 144;
+constexpr uint32_t fadeInVisit = 16; ///< fetched at least half of the members
+constexpr uint32_t fadeInSmallVisit = 1; ///< fetched fewer
+constexpr uint32_t fadeBetweenSweeps = 32;
+constexpr uint32_t forever = 0xffffffff;
+
 /// one stored object
 struct TrackedObject {
     Key name;
@@ -39,6 +50,15 @@ struct TrackedObject {
     uint32_t succeeded : 2; ///< how often the successor followed
     uint32_t used : 1; ///< of the pool
     uint32_t marked : 1; ///< of the pool
+
+    /// \returns 32 bits of the key, which tell whether a number still means the same object
+    uint32_t tag() const { return static_cast<uint32_t>(name.low()); }
+
+    /// whether the object was noted for this client moments ago; if not, it is now
+    bool noteRepeat(uint64_t id, uint64_t micros);
+
+    /// another object was fetched after this one \returns whether that happened before
+    bool noteSuccession(uint32_t otherTag);
 };
 static_assert(sizeof(TrackedObject) == 40, "there are many of them");
 

@@ -24,7 +24,7 @@ constexpr unsigned objectsPerClient = 16;
 uint32_t
 objectsIn(const uint64_t bytes)
 {
-    const auto each = Groups::BytesEach() + (Clients::BytesEach() + objectsPerClient - 1) / objectsPerClient;
+    const auto each = GroupTable::BytesEach() + (Clients::BytesEach() + objectsPerClient - 1) / objectsPerClient;
     constexpr auto entriesNotUsed = 1024; // the first ones of each table
     return static_cast<uint32_t>(std::min(maxObjects, (std::max(bytes, leastBytes) - entriesNotUsed) / each));
 }
@@ -39,21 +39,23 @@ nameFromKey(const Key &key)
 } // namespace
 
 ClusterFs::Tracker::Tracker(const uint64_t bytes, const uint64_t seed):
-    groups_(objectsIn(bytes), seed),
-    clients_(objectsIn(bytes) / objectsPerClient, seed, groups_)
+    table_(objectsIn(bytes), seed),
+    groups_(table_),
+    archive_(table_, groups_),
+    clients_(objectsIn(bytes) / objectsPerClient, seed, table_)
 {
 }
 
 uint64_t
 ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
 {
-    const auto object = isNil(r.key) ? nothing : groups_.objectFor(r.key);
-    const auto repeat = object && groups_.noteRepeat(object, r.client, micros);
+    const auto object = isNil(r.key) ? nothing : table_.objectFor(r.key);
+    const auto repeat = object && table_.object(object).noteRepeat(r.client, micros);
     const auto client = clients_.clientFor(r.client);
 
     // who can't tell what was asked for may ask for a known page
     const auto named = r.referer || r.refererSite;
-    if (r.kind == RequestKind::page || (r.kind == RequestKind::unknown && !named && groups_.isDocument(object))) {
+    if (r.kind == RequestKind::page || (r.kind == RequestKind::unknown && !named && table_.isDocument(object))) {
         return repeat ? 0 : openPage(r, object, client, micros);
     }
     if (!object)
@@ -92,7 +94,7 @@ ClusterFs::Tracker::openPage(const Request &r, const uint32_t object, const uint
         return 0;
     auto name = r.url;
     if (!name)
-        name = groups_.isDocument(object) ? groups_[groups_.ledBy(object)].name : nameFromKey(r.key);
+        name = table_.isDocument(object) ? table_[table_.object(object).leads].name : nameFromKey(r.key);
     const auto page = groups_.pageOf(name, r.site, object);
     groups_.visit(page, micros);
     clients_.fetched(client, page, micros);
@@ -102,8 +104,8 @@ ClusterFs::Tracker::openPage(const Request &r, const uint32_t object, const uint
 uint32_t
 ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client, const uint64_t micros)
 {
-    const auto page = groups_.groupFor(r.referer, r.refererSite, GroupKind::page);
-    if (groups_[page].sheet && !clients_.lastFetch(client, page)) {
+    const auto page = table_.groupFor(r.referer, r.refererSite, GroupKind::page);
+    if (table_[page].sheet && !clients_.lastFetch(client, page)) {
         if (const auto above = pageOfSheet(page, client, micros))
             return above;
     }
@@ -114,12 +116,12 @@ ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client, const
 uint32_t
 ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, const uint64_t micros) const
 {
-    const auto leader = groups_.leaderOf(sheet);
+    const auto leader = table_.leaderOf(sheet);
     if (!leader)
         return nothing;
     uint32_t best = nothing;
     uint64_t bestMicros = 0;
-    groups_.eachGroupOf(leader, [&](const uint32_t group) {
+    table_.eachGroupOf(leader, [&](const uint32_t group) {
         const auto fetched = clients_.lastFetch(client, group);
         if (group != sheet && (!best || fetched > bestMicros)) {
             best = group;
@@ -127,7 +129,7 @@ ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, con
         }
     });
     // of one that many pages share, not all of them are known: where is the client now?
-    const auto here = groups_.isShared(leader) ? clients_.pageWithin(client, pageWindow, groups_[sheet].site, micros) : nothing;
+    const auto here = table_.isShared(leader) ? clients_.pageWithin(client, pageWindow, table_[sheet].site, micros) : nothing;
     return here && clients_.lastFetch(client, here) > bestMicros ? here : best;
 }
 
@@ -139,7 +141,7 @@ ClusterFs::Tracker::pageByOrigin(const Request &r, const uint32_t client)
     // Browsers name the whole page to its own site, unless told otherwise, so
     // that this one is the site's root. Other sites learn no more than this.
     if (r.site == r.refererSite && r.url != r.refererSite)
-        return groups_.groupFor(r.refererSite, r.refererSite, GroupKind::page);
+        return table_.groupFor(r.refererSite, r.refererSite, GroupKind::page);
     return nothing;
 }
 
@@ -147,12 +149,12 @@ ClusterFs::Tracker::pageByOrigin(const Request &r, const uint32_t client)
 void
 ClusterFs::Tracker::follow(const uint32_t object, const uint32_t client, const uint64_t micros)
 {
-    if (const auto sequence = groups_.sequenceOf(object)) {
+    if (const auto sequence = table_.sequenceOf(object)) {
         enter(client, sequence, micros);
         groups_.sight(object, 0, sequence, Evidence::sequence, micros);
     }
     const auto before = clients_.follow(client, object, sequenceWindow, micros);
-    if (before && groups_.noteSuccession(before, object))
+    if (before && table_.object(before).noteSuccession(table_.object(object).tag()))
         chain(before, object, client, micros);
 }
 
@@ -160,21 +162,21 @@ ClusterFs::Tracker::follow(const uint32_t object, const uint32_t client, const u
 void
 ClusterFs::Tracker::chain(const uint32_t before, const uint32_t object, const uint32_t client, const uint64_t micros)
 {
-    const auto ofBefore = groups_.sequenceOf(before);
-    const auto ofObject = groups_.sequenceOf(object);
+    const auto ofBefore = table_.sequenceOf(before);
+    const auto ofObject = table_.sequenceOf(object);
     if (ofBefore && ofBefore == ofObject)
         return;
     auto newcomer = object;
     auto sequence = ofBefore;
-    if (!sequence && groups_.hasGroup(before))
+    if (!sequence && table_.hasGroup(before))
         return; // a page explains it
     if (!sequence && ofObject) {
         sequence = ofObject;
         newcomer = before;
     }
     if (!sequence) {
-        sequence = groups_.groupFor(nameFromKey(groups_.keyOf(before)), 0, GroupKind::sequence);
-        groups_.lead(sequence, before);
+        sequence = table_.groupFor(nameFromKey(table_.keyOf(before)), 0, GroupKind::sequence);
+        table_.lead(sequence, before);
     }
     enter(client, sequence, micros);
     groups_.sight(newcomer, 0, sequence, Evidence::sequence, micros);
@@ -206,15 +208,15 @@ ClusterFs::Tracker::collocate(const Key &leader, const std::vector<Key> &members
 {
     if (isNil(leader))
         return;
-    const auto container = groups_.objectFor(leader);
-    auto group = groups_.ledBy(container);
+    const auto container = table_.objectFor(leader);
+    auto group = table_.object(container).leads;
     if (!group) {
-        group = groups_.groupFor(nameFromKey(leader), 0, GroupKind::chosen);
-        groups_.lead(group, container);
+        group = table_.groupFor(nameFromKey(leader), 0, GroupKind::chosen);
+        table_.lead(group, container);
     }
     for (const auto &key: members) {
         if (!isNil(key))
-            groups_.settle(groups_.objectFor(key), group);
+            groups_.settle(table_.objectFor(key), group);
     }
 }
 
@@ -223,8 +225,8 @@ ClusterFs::Tracker::assign(const uint64_t group, const Key &key)
 {
     if (isNil(key))
         return;
-    const auto object = groups_.objectFor(key);
-    groups_.settle(object, groups_.groupFor(NameOf(group), 0, GroupKind::chosen));
+    const auto object = table_.objectFor(key);
+    groups_.settle(object, table_.groupFor(NameOf(group), 0, GroupKind::chosen));
 }
 
 uint64_t
@@ -236,7 +238,7 @@ ClusterFs::Tracker::NameOf(const uint64_t group)
 ClusterFs::TrackerStats
 ClusterFs::Tracker::stats() const
 {
-    auto stats = groups_.report();
+    auto stats = table_.report();
     stats.clients = clients_.used();
     stats.bytes += clients_.bytes();
     return stats;

@@ -7,7 +7,7 @@
 #include "fs/cluster/api/Request.h"
 #include "fs/cluster/api/TrackerStats.h"
 #include "fs/cluster/learning/Clients.h"
-#include "fs/cluster/learning/Groups.h"
+#include "fs/cluster/learning/GroupArchive.h"
 
 #include <vector>
 
@@ -55,7 +55,7 @@ public:
     uint64_t groupNumber(const Key &object) const { return groups_.numberFor(object); }
 
     /// whether an object belongs to no page in particular, since many share it
-    bool isShared(const Key &object) const { return groups_.isShared(object); }
+    bool isShared(const Key &object) const { return table_.isShared(table_.find(object)); }
 
     /// Whether an object was fetched last as a guest: with another group than the
     /// one that it is at home in, and most likely lies on the device with.
@@ -81,7 +81,7 @@ public:
     void assign(uint64_t group, const Key &object);
 
     /// replaces out with the members of a numbered group, as groupOf() would list them
-    void membersOf(uint64_t group, std::vector<Key> &out, size_t most) const { groups_.listNamed(NameOf(group), out, most); }
+    void membersOf(uint64_t group, std::vector<Key> &out, size_t most) const { table_.list(table_.find(NameOf(group)), out, most); }
 
     /// \returns what groupNumber() says of the members of a numbered group
     static uint64_t NameOf(uint64_t group);
@@ -92,12 +92,12 @@ public:
     /// \param kept whether an object is still there
     /// \param bytes that all the records may have
     SavedGroups::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
-                           std::vector<SavedGroups::GroupRecord> &out) const { return groups_.save(at, kept, bytes, out); }
+                           std::vector<SavedGroups::GroupRecord> &out) const { return archive_.save(at, kept, bytes, out); }
 
     /// Takes back what an earlier run has saved. What was learned since counts more, and
     /// nothing is forgotten for it.
     /// \returns false when there is no room for any more
-    bool restore(const SavedGroups::GroupRecord &record) { return groups_.restore(record); }
+    bool restore(const SavedGroups::GroupRecord &record) { return archive_.restore(record); }
 
     TrackerStats stats() const;
 
@@ -110,7 +110,9 @@ private:
     void chain(uint32_t before, uint32_t object, uint32_t client, uint64_t micros);
     void enter(uint32_t client, uint32_t group, uint64_t micros);
 
+    GroupTable table_;
     Groups groups_;
+    GroupArchive archive_;
     Clients clients_;
 };
 
