@@ -110,7 +110,7 @@ ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &inf
     if (update != updates_.end())
         update->second.attachments.push_back(attachment);
 
-    if (info.timestamp <= doubtedUntil_)
+    if (missed_.doubts(info.timestamp))
         attachment->info.flags |= flagDoubtful; // until a 304; see freshInfo()
     exportInfo(attachment->info, e);
     e.store_status = STORE_OK;
@@ -149,7 +149,8 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
         return false;
     const auto name = keyOf(static_cast<const cache_key*>(e.key));
     if (!readable()) {
-        noteReplaced(name);
+        if (mayReturn())
+            missed_.noteReplaced(name);
         return false;
     }
     ObjectInfo stored;
@@ -232,8 +233,8 @@ ClusterFs::SwapDir::remove(const Key &key) const
 {
     if (started())
         engine_->remove(key);
-    if (!readable())
-        noteDeleted(key);
+    if (!readable() && mayReturn())
+        missed_.note(key);
 }
 
 void

@@ -9,16 +9,15 @@
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/engine/MissedDeletes.h"
 #include "fs/cluster/squid/EventLoop.h"
 #include "fs/cluster/squid/HandleTable.h"
 #include "store/Disk.h"
 
-#include <limits>
 #include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace ClusterFs {
@@ -123,8 +122,7 @@ private:
     void startAgain();
     void joinOthers();
     bool letGo();
-    void noteDeleted(const Key &) const;
-    void noteReplaced(const Key &) const;
+    bool mayReturn() const;
     void finishStart();
     void poll();
     void kickProducers();
@@ -171,10 +169,7 @@ private:
     std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
     std::string trouble_; ///< why there is no engine
     unsigned idleWaits_ = 0; ///< how often startAgain() has waited for the device to become idle
-    mutable std::unordered_set<Key, KeyHash> deleted_; ///< while there was no engine, or none that reads
-    mutable bool replacedUnknown_ = false; ///< more was replaced meanwhile than deleted_ should hold
-    /// objects with a Date up to then may have been deleted or replaced since
-    int64_t doubtedUntil_ = std::numeric_limits<int64_t>::min();
+    mutable MissedDeletes missed_; ///< while there was no engine, or none that reads
     timeval startTime_ = {};
     bool rebuilt_ = false; ///< storeRebuildComplete() was called
     bool stopped_ = false;

@@ -25,12 +25,6 @@ namespace {
 /// how long a shutdown may take to write what is in memory
 const unsigned CloseMilliseconds = 20000;
 
-/// most deletes to remember for a device that is not in use, about 3 MB
-const size_t DeletedLimit = 65536;
-
-/// of these, how many may be objects that were replaced: those can be doubted instead
-const size_t ReplacedLimit = DeletedLimit / 2;
-
 /// how long, in seconds, and how often to wait until a device that is out of service owes no answers
 const double IdleWait = 0.1;
 const unsigned IdleWaitLimit = 50;
@@ -146,7 +140,7 @@ ClusterFs::SwapDir::startAgain()
         return;
     if (started() && !letGo())
         return;
-    if (deleted_.size() >= DeletedLimit) {
+    if (missed_.full()) {
         debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": more was deleted since Squid has "
                "started than it remembers, and may be in there; empty it with clusterfs format --force, and restart Squid");
         return;
@@ -154,12 +148,7 @@ ClusterFs::SwapDir::startAgain()
     start();
     if (!started())
         return;
-    for (const auto &key: deleted_)
-        engine_->remove(key);
-    deleted_.clear();
-    if (replacedUnknown_)
-        doubtedUntil_ = squid_curtime;
-    replacedUnknown_ = false;
+    missed_.tell(*engine_, squid_curtime);
     debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " is in service again");
 }
 
@@ -186,15 +175,15 @@ ClusterFs::SwapDir::letGo()
     }
     // The device may have older versions of what was not written any more.
     for (const auto &key: engine_->removalsPending())
-        noteDeleted(key);
+        missed_.note(key);
     handles_.forEach([this](Attachment &attachment) {
         if (!attachment.evicted)
-            noteDeleted(attachment.key);
+            missed_.note(attachment.key);
         attachment.evicted = true;
         attachment.lost = true;
         attachment.unpublished = nullptr;
     });
-    replacedUnknown_ = true;
+    missed_.noteAnyReplaced();
     loop_.stop();
     engine_ = nullptr;
     device_ = nullptr;
@@ -202,23 +191,11 @@ ClusterFs::SwapDir::letGo()
     return true;
 }
 
-/// remembers a delete that no engine can record
-void
-ClusterFs::SwapDir::noteDeleted(const Key &key) const
+/// whether the dir is out of service, or may be some time: what is deleted then may come back with the device
+bool
+ClusterFs::SwapDir::mayReturn() const
 {
-    const auto missing = !trouble_.empty() || (engine_ && !stopped_);
-    if (missing && deleted_.size() < DeletedLimit)
-        deleted_.insert(key);
-}
-
-/// the same for an object of which Squid has got a newer version
-void
-ClusterFs::SwapDir::noteReplaced(const Key &key) const
-{
-    if (deleted_.size() < ReplacedLimit)
-        noteDeleted(key);
-    else
-        replacedUnknown_ = true;
+    return !trouble_.empty() || (engine_ && !stopped_);
 }
 
 /// opens the device and starts the engine
