@@ -2,24 +2,58 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
+#include "base/TextException.h"
+#include "cache_cf.h"
+#include "ConfigOption.h"
+#include "ConfigParser.h"
 #include "debug/Stream.h"
 #include "enums.h"
+#include "event.h"
+#include "fatal.h"
+#include "fs/cluster/api/Options.h"
+#include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
+#include "fs/cluster/squid/StoreMaker.h"
 #include "fs/cluster/squid/SwapDir.h"
+#include "globals.h"
 #include "MemObject.h"
+#include "sbuf/SBuf.h"
+#include "sbuf/Stream.h"
 #include "SquidConfig.h"
+#include "SquidMath.h"
 #include "Store.h"
 #include "swap_log_op.h"
 #include "time/gadgets.h"
+#include "tools.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace {
+
+/// how long a shutdown may take to write what is in memory
+const unsigned CloseMilliseconds = 20000;
+
+/// how long, in seconds, and how often to wait until a device that is out of service owes no answers
+const double IdleWait = 0.1;
+const unsigned IdleWaitLimit = 50;
+
+/// within so many polls whoever waits for a device that is out of service has heard of it
+const unsigned LastPolls = 8;
+
+/// how long to sleep at a time when waiting for recovery (squid -F)
+const unsigned WaitMilliseconds = 100;
+
+} // namespace
 
 ClusterFs::SwapDir::SwapDir():
     Store::Disk("clusterfs"),
-    loop_([this] { poll(); })
+    loop_([this] { poll(); }),
+    updates_([this](Attachment &attachment) { evict(attachment); })
 {
 }
 
@@ -38,6 +72,432 @@ ClusterFs::SwapDir::ForEach(const std::function<void(SwapDir &)> &visit)
         if (const auto dir = dynamic_cast<SwapDir*>(dirs.swapDirs[i].getRaw()))
             visit(*dir);
     }
+}
+
+/// the cache_dir in cache.log
+std::string
+ClusterFs::SwapDir::label() const
+{
+    return std::string("cache_dir ") + type() + ' ' + path;
+}
+
+/// an error that mentions what it is about
+std::string
+ClusterFs::SwapDir::named(const std::string &error) const
+{
+    return error.find(path) == std::string::npos ? std::string(path) + ": " + error : error;
+}
+
+/// the engine's lines in cache.log
+ClusterFs::Log
+ClusterFs::SwapDir::log() const
+{
+    const auto prefix = label() + ": ";
+    return [prefix](const LogLevel level, const std::string &line) {
+        switch (level) {
+        case LogLevel::error:
+            debugs(47, DBG_IMPORTANT, "ERROR: " << prefix << line);
+            break;
+        case LogLevel::warning:
+            debugs(47, DBG_IMPORTANT, "WARNING: " << prefix << line);
+            break;
+        case LogLevel::notice:
+            debugs(47, DBG_IMPORTANT, prefix << line);
+            break;
+        case LogLevel::debug:
+            debugs(47, 3, prefix << line);
+            break;
+        }
+    };
+}
+
+/* configuration */
+
+/// ends Squid because of this cache_dir line
+void
+ClusterFs::SwapDir::reject(const std::string &why) const
+{
+    debugs(3, DBG_CRITICAL, "FATAL: cache_dir " << type() << ' ' << path << ": " << why);
+    self_destruct();
+}
+
+void
+ClusterFs::SwapDir::parse(const int anIndex, char * const aPath)
+{
+    index = anIndex;
+    path = xstrdup(aPath);
+    parseLine(0);
+    config_ = line_.config;
+    sizeMb_ = line_.sizeMb;
+    max_size = sizeMb_ << 20;
+}
+
+/// parses what follows the path
+void
+ClusterFs::SwapDir::parseLine(const int isReconfiguration)
+{
+    line_ = DirLine();
+    std::string error;
+    const auto next = ConfigParser::PeekAtToken();
+    if (next && DirLine::MeansSize(next) && !line_.takeSize(ConfigParser::NextToken(), error))
+        reject(error);
+    parseOptions(isReconfiguration);
+    if (!line_.config.validate(error))
+        reject(error);
+}
+
+ConfigOption *
+ClusterFs::SwapDir::getOptionTree() const
+{
+    const auto tree = Store::Disk::getOptionTree();
+    const auto options = dynamic_cast<ConfigOptionVector*>(tree);
+    assert(options);
+    // first, to see each option; what is not ours goes on to the others
+    const auto self = const_cast<SwapDir*>(this);
+    options->options.insert(options->options.begin(),
+                            new ConfigOptionAdapter<SwapDir>(*self, &SwapDir::parseOption, &SwapDir::dumpOption));
+    return tree;
+}
+
+/// \returns false for options that Store::Disk will parse
+bool
+ClusterFs::SwapDir::parseOption(char const * const option, char const * const value, int)
+{
+    std::string error;
+    if (line_.takeOption(option, value, error))
+        return !DirLine::IsOfDisk(option);
+    reject(error);
+    return true;
+}
+
+void
+ClusterFs::SwapDir::reconfigure()
+{
+    if (!reconfiguring) { // the core takes a second line for a reconfiguration
+        reject("there is more than one cache_dir line with this path");
+        return;
+    }
+    parseLine(1);
+
+    if (line_.sizeMb != sizeMb_) {
+        debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' size cannot be changed dynamically, value left unchanged (" <<
+               sizeMb_ << " MB)");
+    }
+    auto wanted = config_;
+    for (const auto &option: options()) {
+        const auto value = option.read(line_.config);
+        if (value == option.read(config_))
+            continue;
+        if (option.effect == Option::Effect::live) {
+            option.write(wanted, value);
+            debugs(3, DBG_IMPORTANT, "cache_dir '" << path << "' " << option.name << " now " << option.valueIn(wanted));
+        } else if (line_.has(option.name)) { // else the default may have been computed
+            debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' " << option.name <<
+                   " cannot be changed dynamically, value left unchanged (" << option.valueIn(config_) << ")");
+        }
+    }
+    std::string error;
+    if (!wanted.validate(error)) {
+        reject(error);
+        return;
+    }
+    config_ = wanted;
+    if (started())
+        engine_->reconfigure(config_);
+    const auto missing = started() ? !readable() : !trouble_.empty();
+    if (missing && !eventFind(&StartAgain, this)) // when squid.conf has been read to its end
+        eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
+}
+
+/// computes what the administrator left to us
+void
+ClusterFs::SwapDir::resolveDefaults(Config &config) const
+{
+    if (!line_.has("object-size")) {
+        const auto &option = *findOption("object-size");
+        const int64_t kb = (::Config.Store.avgObjectSize + 1023) / 1024;
+        config.objectKb = static_cast<uint32_t>(std::clamp<int64_t>(kb, option.least, option.most));
+    }
+}
+
+void
+ClusterFs::SwapDir::dump(StoreEntry &e) const
+{
+    storeAppendPrintf(&e, " %" PRIu64, sizeMb_);
+    dumpOptions(&e);
+}
+
+void
+ClusterFs::SwapDir::dumpOption(StoreEntry * const e) const
+{
+    for (const auto &option: options()) {
+        if (option.read(config_) < option.least)
+            continue; // object-size, in processes that do not use the dir
+        storeAppendPrintf(e, " %s=%s", option.name, option.valueIn(config_).c_str());
+    }
+}
+
+bool
+ClusterFs::SwapDir::needsDiskStrand() const
+{
+    // The core asks this when all of squid.conf has been parsed, our only
+    // chance to compare directives. A reconfiguration can't change workers.
+    if (!reconfiguring && InDaemonMode() && ::Config.workers > 1) {
+        fatalf("cache_dir %s %s can be used by one worker only, but squid.conf has 'workers %d': "
+               "set 'workers 1' or replace this cache_dir\n",
+               type(), path, ::Config.workers);
+    }
+    return false;
+}
+
+/* start and stop */
+
+/// squid -z. A refusal costs this cache_dir only: the others are made, and Squid starts.
+void
+ClusterFs::SwapDir::create()
+{
+    auto config = config_;
+    resolveDefaults(config);
+    std::string error;
+    if (!StoreMaker(label(), path, sizeMb_, config, log()).make(error))
+        debugs(47, DBG_CRITICAL, "ERROR: cache_dir " << type() << " was not made, and Squid does without it: " << named(error));
+}
+
+void
+ClusterFs::SwapDir::init()
+{
+    assert(!engine_ && !rebuild_.given());
+
+    // The configuration is destroyed at exit, when most of what we would need
+    // to take an engine down properly is gone already; sync() has done it.
+    lock();
+
+    rebuild_.begin();
+    resolveDefaults(config_);
+    start();
+    // not now: the core resets the counters after all dirs are initialized
+    eventAdd("ClusterFs::SwapDir::FinishStart", &FinishStart, this, 0.0, 0, false);
+}
+
+/// opens the device, or says once why not
+void
+ClusterFs::SwapDir::start()
+{
+    trouble_.clear();
+    try {
+        std::string error;
+        const auto status = open(error);
+        if (status != Status::ok)
+            trouble_ = error.empty() ? statusText(status) : error;
+    } catch (...) {
+        trouble_ = ToSBuf(CurrentException).c_str();
+    }
+    if (trouble_.empty()) {
+        joinOthers();
+        loop_.start(device_->wakeupFd());
+        storeConfigure(); // the sizes are known now
+        const auto exposure = exposureOf(path);
+        if (!exposure.empty())
+            log()(LogLevel::warning, exposure);
+        if (opt_store_doublecheck)
+            debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << ": -S adds nothing here because each read is checked");
+    } else {
+        engine_ = nullptr;
+        device_ = nullptr;
+        trouble_ = named(trouble_) + StoreMaker::Advice(path, sizeMb_);
+        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << trouble_);
+    }
+}
+
+/// A dir that comes later has missed no share: it goes on with those that had least.
+void
+ClusterFs::SwapDir::joinOthers()
+{
+    auto least = std::numeric_limits<double>::infinity();
+    ForEach([&](const SwapDir &dir) {
+        if (&dir != this && dir.readable())
+            least = std::min(least, dir.share());
+    });
+    received_ = std::isfinite(least) ? static_cast<uint64_t>(least * static_cast<double>(max_size)) : 0;
+}
+
+void
+ClusterFs::SwapDir::StartAgain(void * const self)
+{
+    static_cast<SwapDir*>(self)->startAgain();
+}
+
+/// Takes a device into service that came back, or was exchanged, since it could
+/// not be opened. What Squid has deleted meanwhile does not come back with it.
+void
+ClusterFs::SwapDir::startAgain()
+{
+    if (stopped_ || (started() ? readable() : trouble_.empty()))
+        return;
+    if (started() && !letGo())
+        return;
+    if (missed_.full()) {
+        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": more was deleted since Squid has "
+               "started than it remembers, and may be in there; empty it with clusterfs format --force, and restart Squid");
+        return;
+    }
+    start();
+    if (!started())
+        return;
+    missed_.tell(*engine_, squid_curtime);
+    debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " is in service again");
+}
+
+/// Does away with the engine of a device that is out of service.
+/// \returns false, and arranges for another try, while the device owes answers:
+/// to close it then would hold up Squid
+bool
+ClusterFs::SwapDir::letGo()
+{
+    auto idle = updates_.idle();
+    for (unsigned n = 0; idle && n < LastPolls; ++n) {
+        loop_.poll();
+        idle = device_->idle() && updates_.idle();
+    }
+    if (!idle && idleWaits_++ < IdleWaitLimit) {
+        eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, IdleWait, 0, false);
+        return false;
+    }
+    idleWaits_ = 0;
+    if (!idle) {
+        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": the device has not answered all of "
+               "its requests yet; try squid -k reconfigure later");
+        return false;
+    }
+    // The device may have older versions of what was not written any more.
+    for (const auto &key: engine_->removalsPending())
+        missed_.note(key);
+    handles_.forEach([this](Attachment &attachment) {
+        if (!attachment.evicted)
+            missed_.note(attachment.key);
+        attachment.evicted = true;
+        attachment.lost = true;
+        attachment.unpublished = nullptr;
+    });
+    missed_.noteAnyReplaced();
+    loop_.stop();
+    engine_ = nullptr;
+    device_ = nullptr;
+    kickProducers();
+    return true;
+}
+
+/// whether the dir is out of service, or may be some time: what is deleted then may come back with the device
+bool
+ClusterFs::SwapDir::mayReturn() const
+{
+    return !trouble_.empty() || (engine_ && !stopped_);
+}
+
+/// opens the device and starts the engine
+ClusterFs::Status
+ClusterFs::SwapDir::open(std::string &error)
+{
+    AioDevice::OpenOptions options;
+    options.path = path;
+    options.depth = config_.depth;
+    device_ = AioDevice::Open(clock_, options, log(), error);
+    if (!device_)
+        return Status::ioError;
+
+    const auto status = openEngine(*device_, clock_, config_, log(), engine_, error);
+    if (status != Status::ok)
+        return status;
+
+    max_size = engine_->superblock()->geometry.deviceBytes;
+    const auto formattedMb = max_size >> 20;
+    if (sizeMb_ && sizeMb_ != formattedMb) {
+        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " is configured with " << sizeMb_ <<
+               " MB, but was formatted with " << formattedMb << " of " << (device_->size() >> 20) <<
+               " MB. This can't change without formatting it anew");
+    }
+    fs.blksize = static_cast<int>(device_->alignment());
+    return status;
+}
+
+void
+ClusterFs::SwapDir::FinishStart(void * const self)
+{
+    static_cast<SwapDir*>(self)->finishStart();
+}
+
+/// the part of init() that needs all other dirs to be initialized
+void
+ClusterFs::SwapDir::finishStart()
+{
+    if (opt_foreground_rebuild) {
+        while (started() && engine_->state() == EngineState::recovering) {
+            device_->wait(WaitMilliseconds);
+            loop_.poll();
+        }
+    }
+    noteRebuild();
+}
+
+/// what the driver calls
+void
+ClusterFs::SwapDir::poll()
+{
+    if (!started())
+        return;
+    engine_->poll();
+    kickProducers();
+    noteRebuild();
+}
+
+void
+ClusterFs::SwapDir::kickWhenDrained(const IoState::Pointer &sio)
+{
+    congested_.push_back(sio);
+}
+
+/// gives those who had to wait another chance; some may come back
+void
+ClusterFs::SwapDir::kickProducers()
+{
+    std::vector<IoState::Pointer> waited;
+    waited.swap(congested_);
+    for (const auto &sio: waited) {
+        if (sio->stillCongested())
+            congested_.push_back(sio);
+        else
+            sio->kickProducer();
+    }
+}
+
+int
+ClusterFs::SwapDir::callback()
+{
+    loop_.poll();
+    return 0; // a busy disk is no reason for the core to give up
+}
+
+/// tells the core how far the start is
+void
+ClusterFs::SwapDir::noteRebuild()
+{
+    rebuild_.update(index, started() ? engine_.get() : nullptr);
+}
+
+void
+ClusterFs::SwapDir::sync()
+{
+    // only called at shutdown, but several times
+    if (!started())
+        return;
+    loop_.stop();
+    stopped_ = true; // before close() answers those who can't hear it any more
+    const auto status = engine_->close(CloseMilliseconds);
+    if (status != Status::ok) {
+        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was not stopped cleanly: " <<
+               statusText(status) << ". The next start will recover it");
+    }
+    kickProducers();
 }
 
 /* sizes */
@@ -106,12 +566,10 @@ ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &inf
     const auto handle = handles_.add(attachment);
     if (handle < 0)
         return false;
-    const auto update = updates_.find(name);
-    if (update != updates_.end())
-        update->second.attachments.push_back(attachment);
+    updates_.noteAttached(attachment);
 
     if (missed_.doubts(info.timestamp))
-        attachment->info.flags |= flagDoubtful; // until a 304; see freshInfo()
+        attachment->info.flags |= flagDoubtful; // until a 304; see FreshInfo()
     exportInfo(attachment->info, e);
     e.store_status = STORE_OK;
     e.attachToDisk(index, handle, SWAPOUT_DONE);
@@ -190,7 +648,7 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
     // The engine drops what is too old, but this may be a hit from cache_mem.
     if (config_.fileLifetime && squid_curtime - e.timestamp > static_cast<time_t>(config_.fileLifetime) &&
             !EBIT_TEST(e.flags, ENTRY_REVALIDATE_ALWAYS)) {
-        attachment->info.flags |= flagDoubtful; // until a 304; see freshInfo()
+        attachment->info.flags |= flagDoubtful; // until a 304; see FreshInfo()
         EBIT_SET(e.flags, ENTRY_REVALIDATE_ALWAYS);
     }
 }
@@ -285,10 +743,10 @@ ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
     debugs(47, 5, e << " was " << attachment->key.hex());
     // The core releases what it has in memory under that key, if anything.
     ForEach([&name](const SwapDir &dir) { dir.remove(name); });
-    if (e.swappedOut())
-        const_cast<SwapDir*>(this)->rename(const_cast<StoreEntry&>(e), attachment);
-    else
+    if (!e.swappedOut())
         attachment->renamed = true; // we are called again when the swapout is done
+    else if (readable() && !attachment->evicted)
+        const_cast<HeadUpdates&>(updates_).rename(*engine_, const_cast<StoreEntry&>(e), attachment);
 }
 
 /* storing */
@@ -389,7 +847,7 @@ ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
         return;
     }
     // negative caching, for one, marks entries after they were given to us
-    const auto info = freshInfo(e, *attachment);
+    const auto info = FreshInfo(e, *attachment);
     if (!sameBasics(info, attachment->info)) {
         engine_->updateInfo(attachment->key, info);
         attachment->info = info;
@@ -463,4 +921,85 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     const RefCount<IoState> sio = new IoState(*this, e, attachment, e.swap_filen, cb, cbData);
     sio->startReading(std::move(reader), lostHead, shift);
     return sio.getRaw();
+}
+
+/* updating */
+
+/// the entry's times and flags, but for a flag that we added in exportInfo()
+ClusterFs::ObjectInfo
+ClusterFs::SwapDir::FreshInfo(const StoreEntry &e, const Attachment &attachment)
+{
+    auto info = infoOf(e);
+    if ((attachment.info.flags & flagDoubtful) && !(attachment.info.flags & flagRevalidateAlways))
+        info.flags &= static_cast<uint8_t>(~flagRevalidateAlways);
+    return info;
+}
+
+void
+ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
+{
+    assert(e);
+    if (!readable() || !e->hasDisk(index) || !e->swappedOut())
+        return; // finalizeSwapoutSuccess() will see new times
+
+    const auto attachment = handles_.find(e->swap_filen);
+    if (!attachment)
+        return;
+
+    const auto info = FreshInfo(*e, *attachment);
+    if (!(info.flags & flagRevalidateAlways))
+        EBIT_CLR(e->flags, ENTRY_REVALIDATE_ALWAYS); // of exportInfo(): the origin has confirmed the object
+    if (attachment->evicted)
+        return;
+    engine_->updateInfo(attachment->key, info);
+    attachment->info = info;
+    try {
+        updates_.replaceHead(*engine_, *e, attachment, info, maxObjectSize());
+    } catch (...) {
+        debugs(47, 2, "only times are updated: " << *e << Debug::Extra << "problem: " << CurrentException);
+    }
+}
+
+/* reports */
+
+std::string
+ClusterFs::SwapDir::stateText() const
+{
+    if (!trouble_.empty())
+        return "not used: " + trouble_;
+    if (stopped_)
+        return "stopped";
+    if (!engine_) // added by a reconfiguration, or not our business
+        return active() ? "not used before a restart" : "not used by this process";
+    return engine_->stateText();
+}
+
+std::string
+ClusterFs::SwapDir::report() const
+{
+    return started() ? engine_->report() : std::string();
+}
+
+void
+ClusterFs::SwapDir::statfs(StoreEntry &e) const
+{
+    storeAppendPrintf(&e, "State: %s\n", stateText().c_str());
+    storeAppendPrintf(&e, "Maximum Size: %" PRIu64 " KB\n", maxSize() >> 10);
+    storeAppendPrintf(&e, "Current Size: %.2f KB %.2f%%\n", static_cast<double>(currentSize()) / 1024.0,
+                      Math::doublePercent(static_cast<double>(currentSize()), static_cast<double>(maxSize())));
+    if (started()) {
+        const auto stats = engine_->stats();
+        storeAppendPrintf(&e, "Maximum entries: %9" PRIu64 "\n", stats.indexCapacity);
+        storeAppendPrintf(&e, "Current entries: %9" PRIu64 " %.2f%%\n", stats.objects,
+                          Math::doublePercent(static_cast<double>(stats.objects), static_cast<double>(stats.indexCapacity)));
+        storeAppendPrintf(&e, "Clusters: %" PRIu64 " used, %" PRIu64 " free, %" PRIu64 " bad\n",
+                          stats.clustersPacked + stats.clustersPart, stats.clustersFree, stats.clustersBad);
+    }
+    storeAppendPrintf(&e, "Pending operations: %zu\n", openStates);
+    storeAppendPrintf(&e, "Flags:");
+    if (flags.selected)
+        storeAppendPrintf(&e, " SELECTED");
+    if (flags.read_only)
+        storeAppendPrintf(&e, " READ-ONLY");
+    storeAppendPrintf(&e, "\n");
 }

@@ -10,20 +10,20 @@
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
+#include "fs/cluster/squid/DirLine.h"
 #include "fs/cluster/squid/EventLoop.h"
 #include "fs/cluster/squid/HandleTable.h"
+#include "fs/cluster/squid/HeadUpdates.h"
+#include "fs/cluster/squid/RebuildNotice.h"
 #include "store/Disk.h"
 
 #include <memory>
-#include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ClusterFs {
 
 class IoState;
-class Preallocation;
 
 /// Translates between Squid's store core and one engine. Every method copes
 /// with a dir that was never started (wrong process, bad device, added by a
@@ -106,10 +106,8 @@ protected:
 
 private:
     /* configuration */
-    void parseSize();
     void parseLine(int reconfiguring);
     bool parseOption(char const *name, char const *value, int reconfiguring);
-    bool checkBaseOption(const std::string &name, char const *value);
     void dumpOption(StoreEntry *) const;
     void reject(const std::string &why) const;
     void resolveDefaults(Config &) const;
@@ -127,9 +125,7 @@ private:
     void poll();
     void kickProducers();
     void noteRebuild();
-    bool makeFile(Preallocation &, std::string &error) const;
-    bool formatBlank(const Preallocation &, std::string &error) const;
-    std::string advice() const;
+    std::string label() const;
     std::string named(const std::string &error) const;
     Log log() const;
 
@@ -141,22 +137,11 @@ private:
     void evict(Attachment &) const;
     void remove(const Key &) const;
     void noteRequest(const Key &);
-    ObjectInfo freshInfo(const StoreEntry &, const Attachment &) const;
-    /// a head update on its way
-    struct Update {
-        StoreEntry *entry; ///< locked
-        std::vector<AttachmentPointer> attachments; ///< that were made before its end
-        uint64_t cost; ///< most bytes that are read and staged for it
-    };
-    void rename(StoreEntry &, const AttachmentPointer &);
-    void replaceHead(StoreEntry &, const AttachmentPointer &, const ObjectInfo &);
-    void noteHeadReplaced(const Key &, Status);
+    static ObjectInfo FreshInfo(const StoreEntry &, const Attachment &);
 
+    DirLine line_; ///< being parsed, or parsed last
     Config config_; ///< in use
-    Config parsed_; ///< of the line being parsed
-    std::set<std::string> given_; ///< options of the line being parsed, or parsed last
     uint64_t sizeMb_ = 0; ///< as configured; 0 = all there is
-    uint64_t parsedSizeMb_ = 0; ///< of the line being parsed
 
     SystemClock clock_;
     std::unique_ptr<AioDevice> device_; ///< outlives the engine
@@ -164,14 +149,12 @@ private:
     EventLoop loop_;
     HandleTable handles_;
     uint64_t received_ = 0; ///< bytes of the objects that were to be stored, as far as known beforehand
-    std::unordered_map<Key, Update, KeyHash> updates_;
-    uint64_t updateBytes_ = 0; ///< the sum of their costs, and of what is being renamed
+    HeadUpdates updates_;
     std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
     std::string trouble_; ///< why there is no engine
     unsigned idleWaits_ = 0; ///< how often startAgain() has waited for the device to become idle
     mutable MissedDeletes missed_; ///< while there was no engine, or none that reads
-    timeval startTime_ = {};
-    bool rebuilt_ = false; ///< storeRebuildComplete() was called
+    RebuildNotice rebuild_;
     bool stopped_ = false;
 };
 

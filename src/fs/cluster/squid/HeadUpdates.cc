@@ -2,12 +2,11 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
-#include "base/TextException.h"
 #include "debug/Stream.h"
 #include "enums.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/squid/Convert.h"
-#include "fs/cluster/squid/SwapDir.h"
+#include "fs/cluster/squid/HeadUpdates.h"
 #include "HttpReply.h"
 #include "MemBuf.h"
 #include "MemObject.h"
@@ -94,46 +93,9 @@ DigestOf(const HttpReply &reply)
     return digest ? digest : 1;
 }
 
-/// the entry's times and flags, but for a flag that we added in exportInfo()
-ClusterFs::ObjectInfo
-ClusterFs::SwapDir::freshInfo(const StoreEntry &e, const Attachment &attachment) const
-{
-    auto info = infoOf(e);
-    if ((attachment.info.flags & flagDoubtful) && !(attachment.info.flags & flagRevalidateAlways))
-        info.flags &= static_cast<uint8_t>(~flagRevalidateAlways);
-    return info;
-}
-
 void
-ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
-{
-    assert(e);
-    if (!readable() || !e->hasDisk(index) || !e->swappedOut())
-        return; // finalizeSwapoutSuccess() will see new times
-
-    const auto attachment = handles_.find(e->swap_filen);
-    if (!attachment)
-        return;
-
-    const auto info = freshInfo(*e, *attachment);
-    if (!(info.flags & flagRevalidateAlways))
-        EBIT_CLR(e->flags, ENTRY_REVALIDATE_ALWAYS); // of exportInfo(): the origin has confirmed the object
-    if (attachment->evicted)
-        return;
-    engine_->updateInfo(attachment->key, info);
-    attachment->info = info;
-    try {
-        replaceHead(*e, attachment, info);
-    } catch (...) {
-        debugs(47, 2, "only times are updated: " << *e << Debug::Extra << "problem: " << CurrentException);
-    }
-}
-
-/// Starts storing a new version of the object, with the headers that the entry
-/// has now. The entry itself keeps its sizes and offsets: they belong to what
-/// its clients have read so far; see openStoreIO().
-void
-ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info)
+ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info,
+                                    const int64_t maxSize)
 {
     const auto &key = attachment->key;
     if (updates_.count(key))
@@ -148,7 +110,7 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
     const auto headSize = mem.swap_hdr_sz + static_cast<uint64_t>(headersSize);
 
     ObjectInfo stored;
-    if (!engine_->peek(key, stored))
+    if (!engine.peek(key, stored))
         return;
     if (e.swap_file_sz < headSize)
         return;
@@ -160,27 +122,27 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
     const auto digest = DigestOf(mem.freshestReply());
     const auto storedDigest = attachment->headDigest ? attachment->headDigest : DigestOf(mem.baseReply());
     const auto storedDate = attachment->headDate ? attachment->headDate : static_cast<int64_t>(mem.baseReply().date);
-    const auto cost = std::min<uint64_t>(stored.size, engine_->superblock()->geometry.clusterBytes);
+    const auto cost = std::min<uint64_t>(stored.size, engine.superblock()->geometry.clusterBytes);
     if (cost > CheapUpdate && digest == storedDigest && mem.freshestReply().date - storedDate < DateLimit)
         return;
 
     const auto head = FreshHead(e);
-    if (head.empty() || static_cast<int64_t>(head.size() + bodySize) > maxObjectSize()) {
+    if (head.empty() || static_cast<int64_t>(head.size() + bodySize) > maxSize) {
         debugs(47, 3, "no room for the new headers of " << e);
-        evict(*attachment); // the old ones must not be used any longer
+        evict_(*attachment); // the old ones must not be used any longer
         return;
     }
-    if (updates_.size() >= UpdateLimit || updateBytes_ + cost > UpdateBytesLimit)
+    if (updates_.size() >= UpdateLimit || bytes_ + cost > UpdateBytesLimit)
         return; // the next revalidation will do it
 
     debugs(47, 5, e << " head: " << storedHeadSize << " -> " << head.size());
-    updateBytes_ += cost;
+    bytes_ += cost;
     attachment->headDigest = digest;
     attachment->headDate = mem.freshestReply().date;
     // Until the disk has the new headers, they are found in store_table.
     e.lock("clusterfs update");
     updates_.emplace(key, Update{&e, {attachment}, cost});
-    engine_->replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
+    engine.replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
         noteHeadReplaced(key, status);
     });
 }
@@ -188,14 +150,14 @@ ClusterFs::SwapDir::replaceHead(StoreEntry &e, const AttachmentPointer &attachme
 /// A head update has ended; objects that are opened from now on have the new
 /// head, if it succeeded.
 void
-ClusterFs::SwapDir::noteHeadReplaced(const Key &key, const Status status)
+ClusterFs::HeadUpdates::noteHeadReplaced(const Key &key, const Status status)
 {
     debugs(47, status == Status::ok ? 5 : 3, key.hex() << " head update: " << statusText(status));
     const auto update = updates_.find(key);
     assert(update != updates_.end());
     const auto done = std::move(update->second);
     updates_.erase(update);
-    updateBytes_ -= done.cost;
+    bytes_ -= done.cost;
     for (const auto &attachment: done.attachments) {
         if (status == Status::ok) {
             attachment->replaced = true;
@@ -203,40 +165,44 @@ ClusterFs::SwapDir::noteHeadReplaced(const Key &key, const Status status)
             attachment->headDigest = 0;
             attachment->headDate = 0;
             if (status == Status::unsupported)
-                evict(*attachment); // the old headers must not be used any longer
+                evict_(*attachment); // the old headers must not be used any longer
         }
     }
     done.entry->unlock("clusterfs update");
 }
 
-/// Moves a stored object to the key that its entry has got meanwhile. Its swap
-/// metadata names the key, and would be refused under another one.
 void
-ClusterFs::SwapDir::rename(StoreEntry &e, const AttachmentPointer &attachment)
+ClusterFs::HeadUpdates::rename(Engine &engine, StoreEntry &e, const AttachmentPointer &attachment)
 {
-    if (!readable() || attachment->evicted)
-        return;
     const auto metadata = e.publicKey() && e.mem_obj ? FreshMetadata(e) : std::string();
-    const auto cost = std::min<uint64_t>(e.swap_file_sz, engine_->superblock()->geometry.clusterBytes);
+    const auto cost = std::min<uint64_t>(e.swap_file_sz, engine.superblock()->geometry.clusterBytes);
     const auto oldSize = metadata.empty() ? 0 : e.mem_obj->swap_hdr_sz;
-    if (!oldSize || updateBytes_ + cost > UpdateBytesLimit) {
+    if (!oldSize || bytes_ + cost > UpdateBytesLimit) {
         debugs(47, 3, "not kept: " << e);
-        evict(*attachment); // it is in the way under the old key
+        evict_(*attachment); // it is in the way under the old key
         return;
     }
-    updateBytes_ += cost;
+    bytes_ += cost;
     e.lock("clusterfs rename"); // until then, it is found in store_table
     const auto name = keyOf(e.publicKey());
     const auto grown = metadata.size() != oldSize; // the object's size was not known at first
-    engine_->rename(attachment->key, name, static_cast<uint32_t>(oldSize), metadata, [=, &e](const Status status) {
+    engine.rename(attachment->key, name, static_cast<uint32_t>(oldSize), metadata, [=, &e](const Status status) {
         debugs(47, status == Status::ok ? 5 : 3, name.hex() << " was " << attachment->key.hex() << ": " << statusText(status));
-        updateBytes_ -= cost;
+        bytes_ -= cost;
         if (status == Status::ok) {
             attachment->key = name;
             attachment->replaced = grown;
         } else {
-            evict(*attachment);
+            evict_(*attachment);
         }
         e.unlock("clusterfs rename");
     });
+}
+
+void
+ClusterFs::HeadUpdates::noteAttached(const AttachmentPointer &attachment)
+{
+    const auto update = updates_.find(attachment->key);
+    if (update != updates_.end())
+        update->second.attachments.push_back(attachment);
 }
