@@ -13,7 +13,7 @@ from common import BUILD, TOP
 @pytest.fixture
 def tree(folder):
     """A copy of all that the tables' rows are written into."""
-    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man/clusterfs-format.8", "squid-patches", "tools/build/documents.py"):
+    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man", "squid-patches", "tools/build/documents.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, folder / name)
     return folder
@@ -34,8 +34,10 @@ def test_they_are_as_they_should_be(tree):
     ("docs/operations.md", "give `locality` more memory", "ignore it"),
     ("docs/metrics.md", "| checksum errors | counter |", "| checksum errors | gauge |"),
     ("docs/format.md", "| 141 | 32 |", "| 141 | 31 |"),
-    ("docs/format.md", "On-disk format, version 6", "On-disk format, version 5"),
+    ("docs/format.md", "On-disk format, version ", "On-disk format, version 9"),
+    ("docs/format.md", "| 2 | 0.1 |", "| 2 | 0.2 |"),
     ("docs/man/clusterfs-format.8", "by default 1024", "by default 1025"),
+    ("docs/man/clusterfs.8", "Draw a picture of a clusterfs device.", "Draw a picture."),
     ("squid-patches/6/0003-clusterfs-documented.patch", "Default: closest-write.", "Default: closest."),
     ("squid-patches/7/0003-clusterfs-documented.patch", "+\tUsage:\n", ""),
     ("squid-patches/cache_dir.txt", "a raw disk", "a disk"),

@@ -288,8 +288,6 @@ Map::print() const
     printf("</svg>\n");
 }
 
-} // namespace
-
 int
 runMap(const Words &words)
 {
@@ -302,5 +300,15 @@ runMap(const Words &words)
     Map(line.path(), opened).print();
     return exitFine;
 }
+
+} // namespace
+
+extern const Command mapCommand = {
+    "map", &runMap,
+    "PATH",
+    "Prints a picture of the device as SVG: where groups, single and large objects are,\n"
+    "and of each cluster how long ago it was written and used, and how much of it is\n"
+    "still needed. Changes nothing."
+};
 
 } // namespace ClusterFs::Cli

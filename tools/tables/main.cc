@@ -53,10 +53,19 @@ layoutRows()
     return tables;
 }
 
+static Json
+historyRows()
+{
+    Json rows = Json::array();
+    for (const auto &change: formatHistory)
+        rows.push_back({{"since", change.since}, {"what", change.what}});
+    return rows;
+}
+
 int
 main()
 {
-    const Json tables = {{"options", optionRows()}, {"statistics", statisticRows()}, {"formatVersion", formatVersion}, {"layout", layoutRows()}};
+    const Json tables = {{"options", optionRows()}, {"statistics", statisticRows()}, {"history", historyRows()}, {"layout", layoutRows()}};
     std::cout << Tools::jsonText(tables, 1) << std::endl;
     return 0;
 }
