@@ -19,7 +19,7 @@ ClusterFs::HeadReplacer::Start(StoreContext &context, WriterGroup &writers, std:
 {
     const auto me = std::make_shared<HeadReplacer>(context, writers, std::move(reader), std::move(task));
     // never before the caller has returned
-    context.later.push_back([me] { me->collect(); });
+    context.later.emplace_back([me] { me->collect(); });
 }
 
 void
