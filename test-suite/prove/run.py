@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs what is too long for ./check, for some hours: random worlds, all short histories, kills and power cuts of a real
-Squid, soak, fuzzers, scale. Goes on where the last run ended, as long as the engine is the same (its sources and those
-of the simulation), and writes what came of all these runs into docs/recovery.md. What failed is shown with the command
-that repeats it, and stays in docs/prove; the status is 1 as long as this engine has a failure."""
+Squid, soak, fuzzers, scale. Goes on where the last run ended, as long as the engine is the same (its code and that of the
+simulation; for parts with a real Squid, the glue's code and patches, too), and writes the sum into docs/recovery.md. A
+failure is shown with the command that repeats it, and stays in docs/prove; the status is 1 as long as this engine has one."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ import time
 import engine
 import kinds
 import table
-from record import Record, alone
+from record import Part, Record, alone
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 GRACE = 60  # seconds that a piece may go on beyond the end
@@ -86,9 +86,13 @@ class Proof:
     def __init__(self, args):
         self.args = args
         self.record = Record(args.state, engine.fingerprint(args.top))
+        self.glue = engine.glue_fingerprint(args.top)
         self.commit = engine.commit(args.top)
         place = kinds.Place(args.top)
         self.every = [kind(place) for kind in kinds.ALL]
+        for kind in self.every:
+            if kind.real_squid and self.record.parts[kind.name].glue != self.glue:
+                self.record.parts[kind.name] = Part({"glue": self.glue})
         self.kinds = [kind for kind in self.every if type(kind) in args.chosen]
         self.running = []
         self.before = self.record.seconds
@@ -182,7 +186,7 @@ class Proof:
             print(f"      {what}\n      again: {again}\n      it said: {shlex.quote(str(done.log))}", flush=True)
 
     def same_engine(self):
-        return engine.fingerprint(self.args.top) == self.record.engine
+        return engine.fingerprint(self.args.top) == self.record.engine and engine.glue_fingerprint(self.args.top) == self.glue
 
     def run(self):
         """Until the time is up, all is done, or somebody ends it. Returns whether the sources stayed what they were."""
