@@ -20,9 +20,10 @@ constexpr uint32_t logShare = 3; ///< the log is to hold that many times what th
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Checkpointer::Checkpointer(StoreContext &context, Journal &journal, const Superblock &superblock):
+ClusterFs::Checkpointer::Checkpointer(StoreContext &context, Journal &journal, LearnedGroups &learned, const Superblock &superblock):
     context_(context),
     journal_(journal),
+    learned_(learned),
     superblock_(superblock),
     log_(context.geometry, superblock),
     buffer_(std::make_shared<Buffer>(std::max(blocksInPiece * indexBlockBytes, groupsChunkBytes))),
@@ -582,8 +583,8 @@ ClusterFs::Checkpointer::addGroups()
 {
     constexpr uint64_t rarely = 4; // times their bytes are written to the log before they are
     const bool fits = (uint64_t(groupsChunk_) + 1) * groupsChunkBytes <= context_.geometry.groupsBytes;
-    const bool wanted = saveGroups && (groupsChunk_ || brief_ || bytesSince_ >= rarely * groupsBytes_);
-    const auto saved = fits && wanted ? saveGroups(nextGroup_, groups_) : SavedGroups::Saved::all;
+    const bool wanted = groupsChunk_ || brief_ || bytesSince_ >= rarely * groupsBytes_;
+    const auto saved = fits && wanted ? learned_.save(nextGroup_, groups_) : SavedGroups::Saved::all;
     if (saved == SavedGroups::Saved::some)
         return;
     if (saved == SavedGroups::Saved::all) {

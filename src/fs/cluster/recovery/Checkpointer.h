@@ -5,9 +5,9 @@
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_CHECKPOINTER_H
 
 #include "fs/cluster/layout/IndexBlock.h"
-#include "fs/cluster/layout/SavedGroups.h"
 #include "fs/cluster/recovery/IndexLog.h"
 #include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/recovery/LearnedGroups.h"
 
 namespace ClusterFs {
 
@@ -18,11 +18,7 @@ namespace ClusterFs {
 class Checkpointer
 {
 public:
-    Checkpointer(StoreContext &, Journal &, const Superblock &);
-
-    /// Appends what is known of groups, as far as their region goes.
-    /// Takes where to go on (0: at the beginning) and moves it.
-    std::function<SavedGroups::Saved(uint32_t &at, std::vector<SavedGroups::GroupRecord> &)> saveGroups;
+    Checkpointer(StoreContext &, Journal &, LearnedGroups &, const Superblock &);
 
     /// starts one as soon as possible
     void request() { requested_ = true; }
@@ -99,6 +95,7 @@ private:
 
     StoreContext &context_;
     Journal &journal_;
+    LearnedGroups &learned_;
     Superblock superblock_; ///< as it is on the device
     Superblock newer_; ///< on its way
     IndexLog log_;
