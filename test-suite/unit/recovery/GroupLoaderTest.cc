@@ -118,25 +118,6 @@ TEST_F(GroupLoading, whatTheRegionHasNoRoomForIsLearnedAgain) {
     EXPECT_TRUE(before == std::string(after, 4096)) << "what lies behind the region";
 }
 
-/// they are written whole, and so not each time
-TEST(GroupSaving, comesNowAndThen) {
-    PartsDevice device;
-    Parts p(device);
-    p.allFree();
-    p.learned.saving = [](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
-        if (!at++)
-            records.emplace_back();
-        return SavedGroups::Saved::all;
-    };
-    uint64_t checkpoints = 0;
-    for (; device.superblock.groups < 3; ++checkpoints)
-        ASSERT_TRUE(p.runCheckpoint());
-    EXPECT_GT(checkpoints, 3 * 4U * groupsChunkBytes / indexBlockBytes / 8);
-    p.checkpointer.beBrief();
-    ASSERT_TRUE(p.runCheckpoint());
-    EXPECT_EQ(device.superblock.groups, 4U) << "the last one may be the last for long";
-}
-
 TEST_F(GroupLoading, endsWhenThereIsNoRoom) {
     p.learned.most = 7;
     ASSERT_TRUE(p.runCheckpoint());

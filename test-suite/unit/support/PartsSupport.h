@@ -222,6 +222,15 @@ struct Parts {
         return numbers[0];
     }
 
+    /// turns of the checkpointer. \returns how many it has completed
+    uint64_t turns(const unsigned count = 50) {
+        for (unsigned i = 0; i < count; ++i) {
+            checkpointer.poll();
+            step();
+        }
+        return checkpointer.completed();
+    }
+
     bool runCheckpoint() {
         const auto before = checkpointer.completed();
         checkpointer.request();
