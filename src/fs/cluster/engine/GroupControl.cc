@@ -96,6 +96,14 @@ ClusterFs::GroupControl::persistOf(const Key &key) const
     return found == persist_.end() ? usual : std::min(usual, found->second);
 }
 
+/// of objects that are in the store
+ClusterFs::SavedGroups::Saved
+ClusterFs::GroupControl::save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &records)
+{
+    const auto kept = [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; };
+    return tracker_.save(at, kept, SavedGroups::BytesInChunk(), records);
+}
+
 uint32_t
 ClusterFs::GroupControl::leastPersist() const
 {

@@ -8,6 +8,7 @@
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
+#include "fs/cluster/recovery/LearnedGroups.h"
 
 #include <map>
 
@@ -16,7 +17,7 @@ namespace ClusterFs {
 /// What those say who know better than the tracker: Hummingbird's
 /// collocate_files() (section 3.3), and Damelo's numbered groups with love(),
 /// hate() and setCheckpoint().
-class GroupControl final : public GroupAdvisor
+class GroupControl final : public GroupAdvisor, public LearnedGroups
 {
 public:
     GroupControl(StoreContext &, Tracker &, WindowStore &);
@@ -28,6 +29,10 @@ public:
     /* GroupAdvisor API */
     void stagedGroup(StageNo, std::vector<StageNo> &) override;
     uint32_t persistOf(const Key &) const override;
+
+    /* LearnedGroups API */
+    SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &) override;
+    bool load(const SavedGroups::GroupRecord &group) override { return tracker_.restore(group); }
 
     /// \returns the least that persistOf() may return
     uint32_t leastPersist() const;

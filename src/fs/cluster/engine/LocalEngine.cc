@@ -27,18 +27,13 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     writers_(context_, allocator_, cache_.windows, journal_, packer_, evictor_),
     regrouper_(context_, tracker_, cache_, relocator_),
     prefetcher_(context_, cache_.loader, regrouper_),
-    checkpointer_(context_, journal_, superblock),
+    checkpointer_(context_, journal_, groups_, superblock),
     recovery_(context_, journal_, superblock),
-    groupLoader_(context_),
+    groupLoader_(context_, groups_),
     probe_(context_)
 {
     context_.catalog.tellReleases(journal_);
     context_.catalog.tellReleases(cache_.windows);
-    checkpointer_.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
-        return tracker_.save(at, [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; },
-                            SavedGroups::BytesInChunk(), records);
-    };
-    groupLoader_.onGroup = [this](const SavedGroups::GroupRecord &record) { return tracker_.restore(record); };
     device.setDepth(config.depth);
     start();
 }

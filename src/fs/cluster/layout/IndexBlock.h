@@ -30,13 +30,16 @@ struct IndexRemoval {
 
 /// an object in a section
 struct IndexObject {
-    static constexpr size_t encodedBytes = 28;
+    static constexpr size_t encodedBytes = 28; ///< without its key
     HashedKey hashed; ///< stands for the key
     uint32_t place = 0; ///< offset and heat, as in the index
     uint32_t size = 0;
     uint32_t timestamp = 0;
     uint64_t packed = 0; ///< the other times and the flags, as in the index
-    Key key; ///< only in blocks with keys (16 bytes more)
+    Key key; ///< only in blocks with keys
+
+    /// that it takes in a block
+    static constexpr size_t Bytes(const bool keys) { return encodedBytes + (keys ? sizeof(Key) : 0); }
 };
 
 /// A cluster and objects in it. One with many is in several pieces, in blocks behind each other.

@@ -5,7 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
 
 #include "fs/cluster/context/StoreContext.h"
-#include "fs/cluster/layout/SavedGroups.h"
+#include "fs/cluster/recovery/LearnedGroups.h"
 
 namespace ClusterFs {
 
@@ -14,10 +14,8 @@ namespace ClusterFs {
 class GroupLoader
 {
 public:
-    explicit GroupLoader(StoreContext &context): context_(context) {}
-
-    /// takes a group back. \returns false when there is no room for any more
-    std::function<bool(const SavedGroups::GroupRecord &)> onGroup;
+    /// \param learned takes the groups back
+    GroupLoader(StoreContext &context, LearnedGroups &learned): context_(context), learned_(learned) {}
 
     /// \param generation of what was saved; 0 = nothing was
     void start(uint64_t generation);
@@ -29,6 +27,7 @@ private:
     bool take(const char *bytes);
 
     StoreContext &context_;
+    LearnedGroups &learned_;
     uint64_t generation_ = 0;
     uint32_t chunk_ = 0; ///< to be read
     bool loading_ = false;

@@ -11,6 +11,8 @@ ClusterFs::IndexLog::IndexLog(const Geometry &geometry, const Superblock &superb
     extent_(superblock.log),
     attempt_(extent_),
     start_(superblock.checkpointStart),
+    serial_(superblock.serial),
+    previousSerial_(superblock.serial),
     clusters_(superblock.logClusters),
     turn_(superblock.turn),
     cursor_(superblock.turnCursor),
@@ -34,6 +36,7 @@ ClusterFs::IndexLog::restore(const std::vector<Mark> &marks)
 void
 ClusterFs::IndexLog::begin(const uint32_t clusters, const bool anew)
 {
+    ++serial_;
     clusters_ = std::max(clusters_, clusters);
     anew_ = anew;
     if (anew)
@@ -90,6 +93,7 @@ ClusterFs::IndexLog::complete() const
 void
 ClusterFs::IndexLog::describe(Superblock &superblock, const uint32_t removalBlocks) const
 {
+    superblock.serial = serial_;
     superblock.log = complete();
     superblock.logClusters = clusters_;
     const auto skips = geometry_.logSkips.begin();
@@ -105,6 +109,7 @@ void
 ClusterFs::IndexLog::done()
 {
     extent_ = complete();
+    previousSerial_ = serial_;
     if (anew_)
         marks_.clear();
     if (marks_.empty() || marks_.back().cursor != cursorBefore_ || marks_.back().turn != turnBefore_)
@@ -118,8 +123,10 @@ ClusterFs::IndexLog::failed(const bool known)
 {
     turn_ = turnBefore_;
     cursor_ = cursorBefore_;
-    if (known)
+    if (known) {
         extent_ = attempt_; // with the old tail
+        previousSerial_ = serial_;
+    }
     attempt_ = extent_;
 }
 

@@ -36,6 +36,8 @@ public:
     /// how many blocks may be written behind each other now, as far as there is room; 0 = none
     uint32_t contiguous();
     LogPosition next() const { return attempt_.head; } ///< of the next block
+    uint64_t serial() const { return serial_; } ///< of the checkpoint that is being written, or was last
+    uint64_t previousSerial() const { return previousSerial_; } ///< of the one before it in the log
     void take() { ++attempt_.head.block; } ///< a block was put there
 
     /// all clusters up to one have been named, in turn
@@ -69,6 +71,8 @@ private:
     LogExtent extent_; ///< as the superblock has it
     LogExtent attempt_; ///< with the checkpoint that is being written
     LogPosition start_; ///< of the checkpoint that is being written, or was last
+    uint64_t serial_;
+    uint64_t previousSerial_;
     uint32_t clusters_;
     uint32_t turn_;
     ClusterNo cursor_;
