@@ -86,7 +86,7 @@ Line::read(const Words &given)
     if (!CommandLine::read(given))
         return false;
     if (paths_.empty())
-        throw BadRequest("no path: name a block device or a file");
+        throw BadRequest("there is no path. Name a block device or a file");
     if (paths_.size() > 1)
         throw BadRequest("one path at a time: there are " + paths_[0] + " and " + paths_[1]);
     if (path().empty())
