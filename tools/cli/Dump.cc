@@ -52,7 +52,7 @@ runDump(const Words &words)
 {
     bool json = false;
     Line line("dump");
-    line.flag("json", json, "print a JSON object for each");
+    line.flag("json", json, "print a JSON object for each object");
     if (!line.read(words))
         return exitFine;
     OpenedIndex opened;

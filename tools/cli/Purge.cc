@@ -48,9 +48,9 @@ private:
 void
 Choice::declare(Line &line)
 {
-    line.text("url", url_, "URL", "all versions of exactly this URL");
-    line.text("prefix", prefix_, "TEXT", "all URLs that begin with this");
-    line.text("pattern", pattern_, "REGEX", "all URLs in which this POSIX extended regular expression matches");
+    line.text("url", url_, "URL", "remove exactly this URL");
+    line.text("prefix", prefix_, "TEXT", "remove all URLs that begin with this text");
+    line.text("pattern", pattern_, "REGEX", "remove all URLs that this POSIX extended regular expression matches");
 }
 
 void
@@ -185,7 +185,7 @@ runPurge(const Words &words)
     bool dry = false;
     Line line("purge");
     choice.declare(line);
-    line.flag("dry-run", dry, "only list them; changes nothing");
+    line.flag("dry-run", dry, "only list the objects, and remove none");
     if (!line.read(words))
         return exitFine;
     choice.prepare(line);

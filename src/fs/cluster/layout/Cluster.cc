@@ -41,10 +41,10 @@ describeHeader(Fields &f, Header &h)
     f.id(h.number, "number of the cluster");
     f.bytes(h.uuid, "UUID of the device");
     f.id(h.sequence, "sequence number");
-    f.u64(h.written, "when it was written, seconds since 1970");
+    f.u64(h.written, "time of the write, seconds since 1970");
     f.u32(h.entries, "packed: entries");
     f.u32(h.parts, "packed: part references");
-    f.u32(h.end, "end of what was written, from the cluster's start");
+    f.u32(h.end, "end of the written bytes, from the cluster's start");
     f.u32(h.partNumber, "part: its number, from 0");
     f.u32(h.payloadCrc, "part: checksum of the payload");
     f.key(h.key, "part: key of the object");
@@ -71,7 +71,7 @@ describeEntry(Fields &f, Entry &e)
     f.u64(e.info.expires, "expires");
     f.u64(e.info.lastModified, "last modified");
     f.u8(e.info.flags, "flags: 1 revalidate always, 2 revalidate when stale, 4 negative, 8 bad length, 16 doubtful, "
-         "64 belongs to the group of the entry in front of it");
+         "64 belongs to the group of the entry before");
     f.zeros(1);
     f.u16(e.heat, "heat");
     f.u32(e.parts, "part references of this object");
