@@ -22,7 +22,7 @@ namespace ClusterFs {
 /* The states of a cluster, and the verbs of Catalog by which one follows another; any other transition asserts
  * (ClusterTable::MayFollow). docs/pictures/states.svg is the picture of it.
  *
- *  unknown -> free, packed, part, bad, log  a start finds what a cluster holds: addEmpty, addLogged, addRead, giveToLog
+ *  unknown -> free, packed, part, bad, log  a start finds the contents of a cluster: addEmpty, addLogged, addRead, giveToLog
  *  free -> announced                        the journal names it: announce
  *  free -> log                              the index log needs room: giveToLog
  *  announced -> writing                     packing takes it: beginWrite

@@ -44,7 +44,7 @@ private:
 struct ClusterEntry {
     static constexpr uint8_t unwritable = 255; ///< value of errors: the cluster is out of use
 
-    Sequence sequence; ///< of what it holds
+    Sequence sequence; ///< of its contents; announced: the new contents will have a higher one
     uint64_t total; ///< first part of an object: the object's stored bytes
     Link<SlotNo> first; ///< packed: the first record, linked by Record::sibling; part: the owner's record
     uint32_t live; ///< packed: records that are not dead

@@ -36,7 +36,8 @@ AioDevice::~AioDevice()
     close(fd_); // ends the locks, too
 }
 
-/// creates what requests need; \returns false on errors
+/// creates the eventfd and the kernel's AIO context
+/// \returns false on errors
 bool
 AioDevice::setUp(const OpenOptions &options, const Log &log, std::string &error)
 {

@@ -32,11 +32,11 @@ public:
     static constexpr unsigned maxDepth = 128; ///< most requests that the kernel gets at a time
 
     /// Opens, locks and measures; blocks for that, at most about a second if something else locks a block device.
-    /// \param error is told what is wrong and the way out
+    /// \param error receives the reason and the way out
     /// \returns nil on errors
     static std::unique_ptr<AioDevice> Open(const Clock &, const OpenOptions &, const Log &, std::string &error);
 
-    /// waits for what is in flight
+    /// blocks until no request is in flight
     ~AioDevice() override;
 
     void wait(unsigned milliseconds) override;

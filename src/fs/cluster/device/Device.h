@@ -119,7 +119,7 @@ protected:
     /// the next poll())
     virtual bool start(Request *) = 0;
 
-    /// collects what the hardware has finished, calling finish() for each
+    /// collects the requests that the hardware has finished, calling finish() for each
     virtual void reap() = 0;
 
     /// the back end's report; takes ownership back

@@ -106,7 +106,7 @@ probed(const blkid_probe probe, const char *name)
     return value;
 }
 
-/// words for what libblkid found
+/// words for the results of libblkid
 std::string
 describe(const blkid_probe probe)
 {
@@ -162,7 +162,7 @@ findForeign(const int fd, std::string &found)
     return result >= 0 || result == -2;
 }
 
-/// words for a directory, which is what administrators of a ufs cache_dir are used to give
+/// words for a directory, since administrators are used to give one to ufs
 std::string
 directoryReason(const std::string &path)
 {

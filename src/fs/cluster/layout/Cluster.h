@@ -28,7 +28,7 @@ struct ClusterHeader {
     int64_t written = 0; ///< seconds since 1970
     uint32_t entries = 0; ///< packed: objects in the directory
     uint32_t parts = 0; ///< packed: part references after the directory
-    uint32_t end = 0; ///< bytes from the cluster's start to the end of what was written
+    uint32_t end = 0; ///< bytes from the cluster's start to the end of its contents
     /* of a part */
     uint32_t partNumber = 0; ///< its position among the object's parts, from 0
     uint32_t payloadCrc = 0; ///< of the bytes from partPayloadAt to end

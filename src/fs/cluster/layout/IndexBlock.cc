@@ -15,7 +15,7 @@ constexpr char blockMagic[] = "CLINDEX\n";
 constexpr size_t keyBytes = 16;
 constexpr uint8_t packing = 1; ///< of times; 0 is that of format version 4
 
-/* the first byte of a record says what it is */
+/* the first byte of a record is its kind */
 constexpr uint8_t sectionByte = 16;
 constexpr uint8_t useByte = 17;
 constexpr char kindOfRecord[] = "kind";

@@ -19,7 +19,7 @@ using Uuid = std::array<uint8_t, 16>;
 /// the usual text form, 8-4-4-4-12 hexadecimal digits
 std::string uuidText(const Uuid &);
 
-/// bumped with each change of what is on the media; docs/format.md has the history
+/// grows with each change of the on-disk format; docs/format.md has the history
 constexpr uint32_t formatVersion = 6;
 constexpr uint32_t oldestVersion = 1; ///< the oldest that can be read; the first write makes it formatVersion
 constexpr uint32_t objectsVersion = 6; ///< the first version whose superblock counts objects

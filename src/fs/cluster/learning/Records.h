@@ -16,9 +16,9 @@ isNil(const Key &key)
     return !key.high() && !key.low();
 }
 
-/// what a group stands for
+/// the kinds of groups
 enum class GroupKind : uint8_t {
-    page, ///< a document and what it embeds
+    page, ///< a document and the objects that it embeds
     site, ///< objects that many pages of a site share
     sequence, ///< objects that follow each other, without a document
     chosen ///< objects that the caller wants to be together
@@ -67,7 +67,7 @@ static_assert(sizeof(TrackedObject) == 40, "there are many of them");
 
 /// one group; its members are a list, in the order in which they were first fetched
 struct Group {
-    uint64_t name; ///< id of the page's URL, or a number made from what the group stands for
+    uint64_t name; ///< id of the page's URL; for other kinds, a hash of the site, the leader's key or the caller's number
     uint64_t site; ///< id of the page's site
     uint64_t visited; ///< when the current visit began, microseconds
     uint32_t next; ///< of the pool
@@ -101,7 +101,7 @@ struct Membership {
     uint32_t nextInGroup;
     uint32_t previousInGroup;
     uint32_t nextOfObject;
-    uint32_t until; ///< it ends when Group::faded gets here: the weight is what is left until then
+    uint32_t until; ///< it ends when Group::faded gets here: the weight is the difference
     uint16_t visit; ///< mark of the visit of the last fetch
     Evidence evidence;
     bool candidate : 1; ///< the object's last fetch was here, though its home is elsewhere

@@ -131,7 +131,7 @@ struct Url {
         return hash.result();
     }
 
-    /// \param site what siteId() returned
+    /// \param site the value of siteId()
     uint64_t id(const uint64_t site) const {
         if (path.empty() || !valid)
             return site;

@@ -113,7 +113,7 @@ ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client, const
     return page;
 }
 
-/// \returns the page that a style sheet was fetched with: by this client, or else by the last one
+/// \returns the page with which this client fetched a style sheet last; if it did with none, the sheet's home
 uint32_t
 ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, const uint64_t micros) const
 {

@@ -90,7 +90,7 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
         auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
         if (!mayStage(n) && !stageLess(n))
             return fail();
-        const auto kept = std::min(n, promised_); // append() uses what was promised
+        const auto kept = std::min(n, promised_); // append() uses promised bytes first
         staging.unpromise(kept);
         promised_ -= kept;
         if (!staging.append(object_->stage, from, n))

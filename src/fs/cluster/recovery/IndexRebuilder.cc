@@ -472,7 +472,7 @@ ClusterFs::IndexRebuilder::isNear(const SlotNo slot) const
     return stayed_.empty() || context_.catalog.index()[slot].offset() / stretch == span_.from / stretch;
 }
 
-/// moves copies to the clusters in which their newer ones are now; those of sorted_ stay, as far as they are near
+/// moves copies to the clusters in which their newer ones are now; those of sorted_ that are near each other go to stayed_
 bool
 ClusterFs::IndexRebuilder::sortOut(const GoOn &goOn)
 {
