@@ -34,8 +34,8 @@ namespace ClusterFs {
  *  packed -> draining                       it is evicted, or its last object is deleted: freeCluster
  *  part -> draining                         the object is deleted or evicted: freeParts
  *  part -> free                             a start finds no object that it belongs to: freeOrphan
- *  draining -> free                         nobody reads it any more: unpin
- *  draining -> bad                          the same, of one that gave errors: retire
+ *  draining -> free                         nobody reads it: freeCluster or freeParts, else the last unpin
+ *  draining -> bad                          the same, after retire
  */
 
 /// The places of all objects and the states of all clusters. Only the catalog changes them: its callers say what

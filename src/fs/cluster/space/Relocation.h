@@ -27,8 +27,8 @@ class Relocator;
  *  readingNext -> staging          it was read, or can't be
  *  staging -> packing              all copies are staged
  *  packing -> settled              all copies are packed elsewhere, or gone
- *  settled -> flushing             a flush of the device begins
- *  flushing -> emptying            the copies survive a power cut
+ *  settled -> flushing             a disk flush begins
+ *  flushing -> emptying            the disk flush is done, and the copies survive a power cut
  *  flushing -> over                the same, and the cluster stays
  *  emptying -> over                the cluster is free, or deletes have emptied it
  */
@@ -77,7 +77,7 @@ public:
     /// \returns whether they were the last ones
     bool settle();
     void beginFlush() { enter(State::flushing); }
-    /// a disk flush covers all copies
+    /// The disk flush is done. If it failed, this goes on all the same, because the space is needed.
     void flushed();
 
     /// whether a state may follow another one

@@ -10,8 +10,9 @@
 
 namespace ClusterFs {
 
-/// Tells the core, once for each cache_dir, when the index is as complete as it will be. All of
-/// Squid waits for that: WCCP, other stores' housekeeping, digests.
+/// Tells the core, once for each cache_dir, that its index is loaded, or that there will be none; a
+/// scan of all clusters may still find more. All of Squid waits for that: WCCP, other stores'
+/// housekeeping, digests.
 class RebuildNotice
 {
 public:
