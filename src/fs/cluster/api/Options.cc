@@ -44,7 +44,7 @@ choice(const char *name, std::vector<const char *> choices, const Group group, c
     return {name, group, effect, "", 0, 0, std::move(choices), brief, more, "", &read<Field>, &write<Field>};
 }
 
-/// what a choice of policies needs, from their table
+/// read() of an option whose values are the rows of a table of policies
 template <auto Field, auto &Rows>
 uint32_t
 readPolicy(const Config &c)
@@ -62,7 +62,7 @@ writePolicy(Config &c, const uint32_t value)
     c.*Field = Rows()[value].policy;
 }
 
-/// \returns the sentences of a table
+/// \returns the sentences of a table of policies, one behind the other
 template <auto &Rows>
 const char *
 textOf()

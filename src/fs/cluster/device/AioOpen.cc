@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opening a disk: what may be opened, who else has it, how large it is. */
+/* Opening a disk: whether it may be opened, who else has it, how large it is. */
 
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/device/PathCheck.h"
@@ -134,11 +134,11 @@ AioDevice::Lock(const OpenOptions &options, const Opened &opened, std::string &e
     return true;
 }
 
-/// what a file system wants of direct I/O to this file, bytes
+/// the alignment that direct I/O to this file should have, bytes
 static uint32_t
 fileAlignment(const int fd, const struct stat &file)
 {
-    // smaller pieces than a block are legal, but read before they write
+    // smaller pieces than a block are legal, but the file system reads the block before it writes them
     auto alignment = static_cast<uint32_t>(std::min<blksize_t>(file.st_blksize, 4096));
 #ifdef STATX_DIOALIGN
     struct statx extended;

@@ -60,7 +60,7 @@ exposureOf(const std::string &path)
     struct stat found;
     if (stat(path.c_str(), &found) != 0)
         return std::string();
-    // disks belong to a group of administrators
+    // a block device belongs to the group of those who manage disks: its members may read it
     const auto others = S_ISBLK(found.st_mode) ? S_IROTH : S_IRGRP | S_IROTH;
     if (!(found.st_mode & others))
         return std::string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups as the caller wants them. */
+/* Groups that the caller numbers, and the groups that packing asks for. */
 
 #include "fs/cluster/engine/GroupControl.h"
 
@@ -64,7 +64,6 @@ ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds
     return true;
 }
 
-/// the part of an object's group that could be packed with it now
 void
 ClusterFs::GroupControl::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
 {

@@ -11,7 +11,7 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t indexBytesExpected = 40; ///< of an object, as measured; see docs/benchmarks.md
+constexpr uint64_t indexBytesExpected = 40; ///< bytes for each object, as measured; see docs/benchmarks.md
 } // namespace
 } // namespace ClusterFs
 

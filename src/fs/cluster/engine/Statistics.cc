@@ -11,7 +11,7 @@ constexpr auto counter = Statistic::Kind::counter;
 constexpr auto gauge = Statistic::Kind::gauge;
 constexpr auto text = Statistic::Kind::text;
 
-/* where a value comes from */
+/* functions that take a value from a snapshot */
 
 template <auto Field>
 Value
@@ -53,7 +53,7 @@ percent(const Snapshot &s)
     return s.stats.*Field * 100;
 }
 
-/// of the superblock, which is known only while the store is open
+/// a value of the superblock; nothing when the store is closed
 template <class Get>
 Value
 fromSuperblock(const Snapshot &s, const Get &get)

@@ -11,8 +11,9 @@ namespace {
 
 constexpr size_t headerCrcAt = ClusterHeader::encodedBytes - 4;
 
-/// a checksum that has seen where the bytes belong, so that bytes of another
-/// device or place do not match
+/// The beginning of a checksum, over the place where the bytes belong, so that
+/// bytes of another device or place do not match.
+/// \param where an extent's offset in the cluster, or a part's sequence number
 uint32_t
 placeCrc(const Uuid &uuid, const ClusterNo number, const uint64_t where)
 {
@@ -34,7 +35,7 @@ template <class Fields, class Header>
 void
 describeHeader(Fields &f, Header &h)
 {
-    uint32_t crc = 0; // Directory has it when all that it is of is in place
+    uint32_t crc = 0; // Directory::encode() writes it once everything that it covers is in place
     f.expect(ClusterHeader::magic, 8, "magic, `CLUSTER\\n`");
     f.u8(h.kind, "1 = packed, 2 = part");
     f.zeros(3);
@@ -96,7 +97,7 @@ describeExtent(Fields &f, Header &h, uint32_t &crc)
     f.key(h.key, "key");
 }
 
-/// whether an entry can be what a packer wrote
+/// whether a packer can have written this entry
 bool
 plausible(const DirectoryEntry &e, const ClusterHeader &h)
 {

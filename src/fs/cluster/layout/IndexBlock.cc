@@ -15,13 +15,13 @@ constexpr char blockMagic[] = "CLINDEX\n";
 constexpr size_t keyBytes = 16;
 constexpr uint8_t packing = 1; ///< of times; 0 is that of format version 4
 
-/* the first byte of a record says what it is */
+/* the first byte of a record is its kind */
 constexpr uint8_t sectionByte = 16;
 constexpr uint8_t useByte = 17;
 constexpr char kindOfRecord[] = "kind";
 
-/// Times and flags as version 4 packed them: expires in 26 bits, last modified in 30, of which the most stands for
-/// whatever was modified earlier. Now these are 25 and 31, see docs/format.md.
+/// Packs times and flags of version 4 as catalog/Record does now. In version 4, expires had 26 bits and last modified 30,
+/// whose highest value stood for any time before. Now they have 25 and 31 bits, see docs/format.md.
 uint64_t
 packedAnew(const uint64_t packed)
 {
@@ -55,7 +55,7 @@ describeBlock(Fields &f, Block &b, const Uuid &uuid, uint8_t &packedAs, uint32_t
     f.u32(crc, "checksum of the whole block without this field");
 }
 
-/* records, behind the byte that says of which kind they are */
+/* records; a byte in front of each says its kind */
 
 template <class Fields, class Removal>
 void

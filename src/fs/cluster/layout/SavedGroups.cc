@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Encoding of what was learned of groups. */
+/* Encoding of the groups that were learned. */
 
 #include "fs/cluster/layout/SavedGroups.h"
 

@@ -23,7 +23,7 @@ describePosition(Fields &f, Position &p, const char *const meaning)
     f.u32(p.block, meaning);
 }
 
-/// up to the clusters that the log goes past
+/// the fields in front of the list of clusters that the log skips
 template <class Fields, class S>
 void
 describeBeginning(Fields &f, S &s, uint32_t &skips)

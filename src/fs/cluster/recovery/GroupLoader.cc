@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Getting back what was learned of groups. */
+/* Loading the groups that an earlier run has saved. */
 
 #include "fs/cluster/recovery/GroupLoader.h"
 

@@ -10,8 +10,8 @@
 
 namespace ClusterFs {
 namespace {
-constexpr unsigned stepMilliseconds = 50;
-constexpr unsigned superblockMilliseconds = 30000;
+constexpr unsigned stepMilliseconds = 50; ///< longest wait until the next look at the clock
+constexpr unsigned superblockMilliseconds = 30000; ///< to wait for each read
 } // namespace
 } // namespace ClusterFs
 

@@ -12,7 +12,7 @@
 #include "fs/cluster/squid/EventLoop.h"
 
 namespace {
-const double TimerSeconds = 0.1;
+const double TimerSeconds = 0.1; ///< between calls without events
 }
 
 void
@@ -34,7 +34,7 @@ ClusterFs::EventLoop::stop()
     if (!started_)
         return;
     started_ = false;
-    if (eventFind(&NoteTime, this)) // or Squid has taken it out to run it
+    if (eventFind(&NoteTime, this)) // if not, Squid runs it right now
         eventDelete(&NoteTime, this);
     if (fd_ >= 0)
         fd_close(fd_); // forgets the watch, too
@@ -61,7 +61,7 @@ ClusterFs::EventLoop::poll()
     polling_ = false;
 }
 
-/// (re)arms what Squid disarms before each call
+/// watches the descriptor; Squid ends that with each call of the handler
 void
 ClusterFs::EventLoop::watch()
 {

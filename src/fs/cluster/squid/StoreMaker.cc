@@ -33,7 +33,7 @@ ClusterFs::StoreMaker::make(std::string &error)
     return false;
 }
 
-/// Sees to it that a file is there, and as long as configured, where there may be one.
+/// creates a file if nothing has this path, and extends a blank one that is shorter than configured
 bool
 ClusterFs::StoreMaker::makeFile(std::string &error)
 {
@@ -53,7 +53,7 @@ ClusterFs::StoreMaker::makeFile(std::string &error)
     return file_.extend(path_, verdict.id, wanted, error);
 }
 
-/// formats what may be formatted without asking
+/// formats a blank device or file, and leaves a store of ours as it is
 bool
 ClusterFs::StoreMaker::formatBlank(std::string &error) const
 {
