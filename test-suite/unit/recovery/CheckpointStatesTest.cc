@@ -191,6 +191,7 @@ TEST(CheckpointStates, aFailedRequestEndsEachOfThem) {
     std::set<State> states;
     for (uint64_t at = 1; at < 100; ++at) {
         EXPECT_TRUE(s.p.catalog.changes().any()) << at;
+        const auto used = s.log.used();
         d.device->script(d.device->requests() + at, Fault::error);
         s.begin();
         ASSERT_TRUE(s.run());
@@ -200,6 +201,9 @@ TEST(CheckpointStates, aFailedRequestEndsEachOfThem) {
         ASSERT_EQ(s.status, Status::ioError) << at;
         EXPECT_EQ(s.checkpoint->state(), State::failed);
         states.insert(s.before);
+        const bool mayHaveArrived = s.before == State::writingSuperblock || s.before == State::flushingSuperblock;
+        EXPECT_EQ(s.log.used() > used, mayHaveArrived) << nameOf(s.before) << ": what the superblock may name must stay";
+        EXPECT_EQ(s.log.previousSerial() == s.log.serial(), mayHaveArrived) << nameOf(s.before);
     }
     EXPECT_EQ(s.status, Status::ok);
     for (const auto state: mayFail())
@@ -230,6 +234,8 @@ TEST(CheckpointStates, aFullLogEndsThoseThatWriteToIt) {
         EXPECT_TRUE(s.p.catalog.changes().any());
         s.begin();
         EXPECT_TRUE(s.p.catalog.changes().collectsAll());
+        ASSERT_TRUE(s.run());
+        EXPECT_EQ(s.status, Status::ok) << blocks;
     }
     EXPECT_EQ(states, (std::set<State>{State::removals, State::sections, State::updates, State::uses, State::turn, State::removalsAgain}));
 
