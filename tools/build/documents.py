@@ -148,6 +148,7 @@ PARTS = (
     *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),
     *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),
 )
+MANUAL = sorted(TOP.glob("docs/man/*.8"))
 PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))
 
 
@@ -169,6 +170,9 @@ def wanted(tables):
         texts[path] = between_marks(path, texts.get(path) or path.read_text(encoding="utf-8"), part, lines(tables))
     path = TOP / "docs" / "format.md"
     texts[path] = re.sub(r"^(# On-disk format, version )\d+", rf"\g<1>{tables['formatVersion']}", texts[path], flags=re.M)
+    for path in MANUAL:
+        text = texts.get(path) or path.read_text(encoding="utf-8")
+        texts[path] = re.sub(r'^(\.TH \S+ 8 "" "clusterfs)[^"]*"', rf'\g<1> {tables["version"]}"', text, flags=re.M)
     for path in PATCHES:
         texts[path] = patched(path.read_text(encoding="utf-8"), tables)
     return texts

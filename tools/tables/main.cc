@@ -4,6 +4,7 @@
 #include "tools/base/Json.h"
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Version.h"
 #include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/layout/Tables.h"
@@ -56,7 +57,8 @@ layoutRows()
 int
 main()
 {
-    const Json tables = {{"options", optionRows()}, {"statistics", statisticRows()}, {"formatVersion", formatVersion}, {"layout", layoutRows()}};
+    const Json tables = {{"version", projectVersion}, {"options", optionRows()}, {"statistics", statisticRows()},
+                         {"formatVersion", formatVersion}, {"layout", layoutRows()}};
     std::cout << Tools::jsonText(tables, 1) << std::endl;
     return 0;
 }
