@@ -113,6 +113,15 @@ def watch_table(tables):
                     [(row["name"], row["meaning"], row["watch"]) for row in tables["statistics"] if row["watch"]])
 
 
+# messages
+
+
+def message_table(tables):
+    """All lines that the module writes to cache.log, and the reasons in them, with ... in the places of values."""
+    return markdown(("level", "line", "what it means, what to do"),
+                    [(row["level"], row["text"].replace("%", "..."), row["meaning"]) for row in tables["messages"]])
+
+
 # fields on the disk
 
 STRUCTURES = ("superblock", "cluster header", "directory entry", "part reference", "extent header", "index block", "section",
@@ -143,6 +152,7 @@ def record_table(name):
 PARTS = (
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
+    ("docs/operations.md", "the messages", message_table),
     ("docs/metrics.md", "the statistics", statistic_tables),
     ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
     *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),

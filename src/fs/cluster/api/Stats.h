@@ -58,7 +58,7 @@ struct RecoveryStats {
     bool scanned = false; ///< the index log was not usable; the clusters were scanned
     uint64_t objects = 0;
     uint64_t dropped = 0; ///< records that something newer overruled
-    uint64_t deletes = 0; ///< replayed from the delete log
+    uint64_t deletes = 0; ///< replayed from the journal
     uint64_t clustersRead = 0;
     uint64_t blocksLost = 0; ///< of the index log, damaged
     uint64_t journalBlocksLost = 0; ///< known to have been written, and damaged or behind one that is

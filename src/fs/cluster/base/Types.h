@@ -87,7 +87,7 @@ enum ObjectFlag : uint8_t {
     flagNegative = 4, ///< a negatively cached response
     flagBadLength = 8, ///< body length and Content-Length differ
     flagsOfCaller = 0x0f, ///< the bits that belong to the caller
-    flagDoubtful = 0x10, ///< found by a scan without a delete log: may be a deleted object
+    flagDoubtful = 0x10, ///< found by a scan without a journal: may be a deleted object
     flagParted = 0x20, ///< the object continues in clusters of its own
     flagJoined = 0x40 ///< the extent belongs to the same group as the one in front of it
 };
@@ -99,8 +99,8 @@ struct Place {
     uint32_t size = 0; ///< bytes, extent header included
 };
 
-/// severity of a line for the log
-enum class LogLevel : uint8_t { error, warning, notice, debug };
+/// severity of a line for the log; a reason is a part of another line. \see Message
+enum class LogLevel : uint8_t { fatal, error, warning, notice, reason };
 /// takes one line without a newline; rate limiting is the engine's business
 using Log = std::function<void(LogLevel, const std::string &)>;
 

@@ -672,8 +672,7 @@ ClusterFs::Checkpointer::failed(const Status status)
 {
     ++context_.counters.checkpointErrors;
     if (!lastFailed_)
-        context_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
-                    "): the next start will take longer");
+        say<Message::checkpointFailed>(context_.log, statusText(status));
     lastFailed_ = true;
     context_.catalog.checkpointFailed();
     if (status == Status::full) {

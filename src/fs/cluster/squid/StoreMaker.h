@@ -17,10 +17,9 @@ namespace ClusterFs {
 class StoreMaker
 {
 public:
-    /// \param name of the cache_dir in cache.log
     /// \param sizeMb as configured; 0 = all there is
     /// \param log gets what the device has to say
-    StoreMaker(const std::string &name, const std::string &path, uint64_t sizeMb, const Config &, const Log &log);
+    StoreMaker(const std::string &path, uint64_t sizeMb, const Config &, const Log &log);
 
     /// \returns false with the reason in error. Then everything is as before: a better size,
     /// say, is as welcome as if nothing had happened.
@@ -33,7 +32,6 @@ private:
     bool makeFile(std::string &error);
     bool formatBlank(std::string &error) const;
 
-    const std::string name_;
     const std::string path_;
     const uint64_t sizeMb_;
     const Config config_;
