@@ -13,7 +13,7 @@ from common import BUILD, TOP
 @pytest.fixture
 def tree(folder):
     """A copy of all that the tables' rows are written into."""
-    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man/clusterfs-format.8", "squid-patches", "tools/build/documents.py"):
+    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man", "squid-patches", "tools/build/documents.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, folder / name)
     return folder
@@ -32,10 +32,12 @@ def test_they_are_as_they_should_be(tree):
 @pytest.mark.parametrize("name, text, other", (
     ("docs/operations.md", "| 2 to 65536 |", "| 3 to 65536 |"),
     ("docs/operations.md", "give `locality` more memory", "ignore it"),
+    ("docs/operations.md", "| error | the journal is full", "| notice | the journal is full"),
     ("docs/metrics.md", "| checksum errors | counter |", "| checksum errors | gauge |"),
     ("docs/format.md", "| 141 | 32 |", "| 141 | 31 |"),
     ("docs/format.md", "On-disk format, version 6", "On-disk format, version 5"),
     ("docs/man/clusterfs-format.8", "by default 1024", "by default 1025"),
+    ("docs/man/clusterfs-purge.8", '"" "clusterfs ', '"" "clusterfs 99.'),
     ("squid-patches/6/0003-clusterfs-documented.patch", "Default: closest-write.", "Default: closest."),
     ("squid-patches/7/0003-clusterfs-documented.patch", "+\tUsage:\n", ""),
     ("squid-patches/cache_dir.txt", "a raw disk", "a disk"),

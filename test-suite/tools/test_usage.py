@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from common import TOP
+from common import BUILD, TOP
 from toolkit import MIB, Image, need_root, program, url
 
 SUBCOMMANDS = ("format", "inspect", "check", "dump", "map", "purge")
@@ -16,7 +16,11 @@ COMMANDS = (("inspect",), ("check",), ("dump",), ("map",), ("purge", "--prefix=h
 
 
 def test_help_and_version(test):
-    assert test.tool("--version").out.startswith("clusterfs ")
+    version = re.search(r'projectVersion\[\] = "(.+)"', (TOP / "src/fs/cluster/base/Version.h").read_text())[1]
+    assert test.tool("--version").out.startswith(f"clusterfs {version}, device format ")
+    assert re.search(r"^VERSION = (.+)$", (BUILD / "Makefile").read_text(), re.M)[1] == version
+    newest = re.search(r"^## (.+)$", (TOP / "CHANGELOG.md").read_text(), re.M)[1]
+    assert newest.split(",")[0] == version, f"the newest heading of CHANGELOG.md is '{newest}'"
     overview = test.tool("help").out
     for name in SUBCOMMANDS:
         assert f"clusterfs {name} PATH" in overview, overview

@@ -159,7 +159,7 @@ removeAll(Image &image, const Superblock &superblock, const std::vector<Matches:
         if (engine.stats().deletesPending < maxPending)
             continue;
         if (!workUntil(engine, image, loggingMicros, [&] { return engine.stats().deletesPending < maxPending / 2; })) {
-            error = "the delete log can't be written; only the first " + std::to_string(removed.objects) + " were removed";
+            error = "the journal can't be written; only the first " + std::to_string(removed.objects) + " were removed";
             return false;
         }
     }

@@ -4,6 +4,8 @@
 #include "tools/base/Json.h"
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Messages.h"
+#include "fs/cluster/base/Version.h"
 #include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/layout/Tables.h"
@@ -53,10 +55,21 @@ layoutRows()
     return tables;
 }
 
+static Json
+messageRows()
+{
+    static const char *const levels[] = {"fatal", "error", "warning", "notice", "reason"};
+    Json rows = Json::array();
+    for (const auto &m: messages)
+        rows.push_back({{"level", levels[static_cast<size_t>(m.level)]}, {"text", m.text}, {"meaning", m.meaning}});
+    return rows;
+}
+
 int
 main()
 {
-    const Json tables = {{"options", optionRows()}, {"statistics", statisticRows()}, {"formatVersion", formatVersion}, {"layout", layoutRows()}};
+    const Json tables = {{"version", projectVersion}, {"options", optionRows()}, {"statistics", statisticRows()},
+                         {"formatVersion", formatVersion}, {"layout", layoutRows()}, {"messages", messageRows()}};
     std::cout << Tools::jsonText(tables, 1) << std::endl;
     return 0;
 }

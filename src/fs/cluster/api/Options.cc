@@ -3,6 +3,7 @@
 
 #include "fs/cluster/api/Options.h"
 
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/policies/Policies.h"
 
 #include <algorithm>
@@ -98,8 +99,7 @@ takeNumber(const Option &option, const std::string &value, uint32_t &result, std
             n = n * 10 + static_cast<uint64_t>(c - '0');
     }
     if (!valid || n < option.least || n > option.most) {
-        error = std::string(option.name) + "=" + value + " is not a whole number from " +
-                std::to_string(option.least) + " to " + std::to_string(option.most);
+        error = messageText<Message::notWhole>(option.name, value, option.least, option.most);
         return false;
     }
     result = static_cast<uint32_t>(n);
@@ -118,7 +118,7 @@ takeChoice(const Option &option, const std::string &value, uint32_t &result, std
         }
         all += std::string(i ? ", " : "") + option.choices[i];
     }
-    error = std::string(option.name) + "=" + value + " is none of: " + all;
+    error = messageText<Message::noSuchChoice>(option.name, value, all);
     return false;
 }
 

@@ -99,8 +99,8 @@ struct Place {
     uint32_t size = 0; ///< bytes, extent header included
 };
 
-/// severity of a line for the log
-enum class LogLevel : uint8_t { error, warning, notice, debug };
+/// severity of a line for the log; a reason is a part of another line. \see Message
+enum class LogLevel : uint8_t { fatal, error, warning, notice, reason };
 /// Takes one line without a newline. Its callers in the engine say the same thing once, not for each request.
 using Log = std::function<void(LogLevel, const std::string &)>;
 

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Stats.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/catalog/Catalog.h"
 #include "fs/cluster/context/RewriteBudget.h"
 #include "fs/cluster/device/Device.h"
@@ -79,8 +80,7 @@ public:
         const auto failed = std::exchange(readErrors_, 0);
         if (!answers) {
             level = Level::gone;
-            log(LogLevel::error, "too many requests failed, and the superblocks can't be read either: "
-                "the device is out of service until the next start");
+            say<Message::deviceGone>(log);
         } else if (failed >= maxReadErrors) {
             sayBad(failed, "reads", log);
         }
@@ -92,14 +92,11 @@ private:
             return;
         level = Level::noWrites;
         suspect = true;
-        log(LogLevel::error, std::to_string(std::max(writeErrors_, clusterErrors_)) + " writes in a row failed: "
-            "nothing is stored any more, hits go on, and what is deleted from now on may come back with "
-            "the next start; replace the disk and restart");
+        say<Message::writesFailed>(log, std::max(writeErrors_, clusterErrors_));
     }
     void sayBad(const unsigned failed, const char *const what, const Log &log) {
         if (!std::exchange(saidBad_, true))
-            log(LogLevel::error, std::to_string(failed) + " " + what + " in a row failed: places on the device are bad; "
-                "it stays in service, replace it soon");
+            say<Message::placesBad>(log, failed, what);
     }
 
     unsigned writeErrors_ = 0;

@@ -3,6 +3,8 @@
 
 #include "fs/cluster/device/AioDevice.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -60,7 +62,7 @@ AioDevice::setUp(const OpenOptions &options, const Log &log, std::string &error)
         const std::string why = result == -EAGAIN ?
                                 "the system's limit of AIO requests is used up; raise fs.aio-max-nr with sysctl" :
                                 strerror(-result);
-        log(LogLevel::warning, options.path + ": asynchronous I/O is not available, each request holds up the whole process: " + why);
+        say<Message::notAsynchronous>(log, options.path, why);
     }
     return true;
 }

@@ -3,6 +3,8 @@
 
 #include "fs/cluster/device/PathCheck.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -66,7 +68,7 @@ exposureOf(const std::string &path)
         return std::string();
     char mode[8];
     snprintf(mode, sizeof(mode), "%04o", static_cast<unsigned>(found.st_mode & 07777));
-    return "its mode " + std::string(mode) + " lets other users read what is cached: chmod 0600 " + path;
+    return messageText<Message::exposed>(mode, path);
 }
 
 } // namespace ClusterFs

@@ -50,7 +50,7 @@ ClusterFs::LocalEngine::start()
     const auto status = checkpointer_.writeDirtySuperblock();
     if (status != Status::ok) {
         context_.health.level = Health::Level::noWrites;
-        context_.log(LogLevel::error, "the superblock can't be written: nothing will be stored, hits go on");
+        say<Message::superblockUnwritten>(context_.log);
     }
     journal_.setRun(checkpointer_.superblock().update);
     recovery_.start();
@@ -132,7 +132,7 @@ lossText(const ClusterFs::RecoveryStats &r)
     add(r.clustersTorn, " clusters that were being written");
     add(r.journalBlocksLost, " blocks of the journal");
     add(r.blocksLost, " blocks of the index log");
-    return "; lost beside what was in memory: " + (text.empty() ? "nothing" : text);
+    return text.empty() ? "nothing" : text;
 }
 
 void
@@ -146,9 +146,11 @@ ClusterFs::LocalEngine::noteRecovery()
         evictor_.goOnBehind(recovery_.newestCluster());
     }
     const auto &r = recovery_.stats();
-    context_.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
-               std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
-               (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : "") + (r.clean ? "" : lossText(r)));
+    const auto how = r.scanned ? ", by a scan" : "";
+    if (r.clean)
+        say<Message::indexComplete>(context_.log, r.objects, r.reads, r.micros / 1000, how);
+    else
+        say<Message::indexAfterCrash>(context_.log, r.objects, r.reads, r.micros / 1000, how, lossText(r));
     checkpointOwed_ = !r.clean || r.scanned;
     if (checkpointOwed_)
         context_.leftBehind.note(Sequence(0)); // the checkpoint on the device has older copies of objects that were being relocated

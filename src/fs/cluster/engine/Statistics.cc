@@ -3,6 +3,8 @@
 
 #include "fs/cluster/engine/Statistics.h"
 
+#include "fs/cluster/base/Version.h"
+
 namespace ClusterFs {
 namespace {
 
@@ -128,6 +130,7 @@ ClusterFs::statistics()
          "recovering, serving, read-only, offline or closed",
          "read-only: 8 writes in a row failed and then one elsewhere, or 64 did, or those of 64 clusters. offline: 64 reads in a row failed, "
          "and then that of the superblock"},
+        {"", "version", text, "", [](const Snapshot &) -> Value { return projectVersion; }, "version of clusterfs"},
 
         {"space", "uuid", text, "", &uuid, "identity of the device, given when it was formatted"},
         {"space", "format version", gauge, "", &version, "version of the format on the disk, see format.md"},

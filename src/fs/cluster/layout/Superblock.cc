@@ -4,6 +4,7 @@
 #include "fs/cluster/layout/Superblock.h"
 
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/layout/Tables.h"
 
 #include <algorithm>
@@ -121,7 +122,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     uint32_t count = 0;
     describeBeginning(r, *this, count);
     if (!r.expected()) {
-        error = "no clusterfs superblock";
+        error = messageText<Message::noSuperblock>();
         return Status::notOurs;
     }
     std::vector<ClusterNo> skips(std::min<size_t>(count, maxLogSkips + 1));
@@ -131,12 +132,11 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     uint32_t crc = 0;
     describeEnd(end, *this, crc);
     if (crc != crc32c(buffer, crcAt)) {
-        error = "the superblock's checksum is wrong";
+        error = messageText<Message::superblockDamaged>();
         return Status::corrupt;
     }
     if (version < oldestVersion || version > formatVersion) {
-        error = "format version " + std::to_string(version) + " is not one of the versions " + std::to_string(oldestVersion) +
-                " to " + std::to_string(formatVersion) + " that this program knows";
+        error = messageText<Message::versionUnknown>(version, oldestVersion, formatVersion);
         return Status::unsupported;
     }
     std::string why;

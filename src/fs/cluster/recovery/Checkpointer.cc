@@ -105,8 +105,7 @@ ClusterFs::Checkpointer::ended(const Status status)
     }
     ++context_.counters.checkpointErrors;
     if (!lastFailed_)
-        context_.log(LogLevel::error, std::string("a checkpoint could not be written (") + statusText(status) +
-                    "): the next start will take longer");
+        say<Message::checkpointFailed>(context_.log, statusText(status));
     lastFailed_ = true;
     if (status != Status::full)
         context_.health.writeDone(status, context_.log);

@@ -65,8 +65,7 @@ ClusterFs::Journal::add(const JournalRecord &record)
     ++issued_;
     if (pending_.size() >= maxPending) {
         if (!overflowed_)
-            context_.log(LogLevel::error, "the delete log is full and can't be written: objects deleted from now on "
-                        "may come back after a crash; check the device");
+            say<Message::journalFull>(context_.log);
         overflowed_ = true;
         return;
     }

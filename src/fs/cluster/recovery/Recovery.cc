@@ -196,10 +196,10 @@ ClusterFs::Recovery::takeLog(const IndexRebuilder::GoOn &goOn)
     if (!rebuilder_.endLog(goOn))
         return;
     if (stats_.blocksLost) {
-        context_.log(LogLevel::warning, std::to_string(stats_.blocksLost) + " of " + std::to_string(superblock_.log.used()) +
-                    " blocks of the index log are damaged: " +
-                    (reader_.beyondRepair() ? "scanning all clusters; objects found by the scan are revalidated before use"
-                                            : "the objects that they described are lost"));
+        if (reader_.beyondRepair())
+            say<Message::logBeyondRepair>(context_.log, stats_.blocksLost, superblock_.log.used());
+        else
+            say<Message::logDamaged>(context_.log, stats_.blocksLost, superblock_.log.used());
         context_.catalog.nameAll();
     }
     if (reader_.beyondRepair())
@@ -338,8 +338,7 @@ ClusterFs::Recovery::poll()
     }
     rebuilder_.joinParts();
     if (step_ == Step::clusters && superblock_.checkpoint) {
-        context_.log(LogLevel::warning, "there is no index log that counts: scanning all clusters; "
-                    "objects found by the scan are revalidated before use");
+        say<Message::logUnusable>(context_.log);
         beginScan();
     } else {
         end(goOn);

@@ -335,9 +335,10 @@ ClusterFs::Evictor::retire(const ClusterNo c)
     if (entry.errors != ClusterEntry::unwritable) {
         ++retired_;
         if (retired_ <= retiredShown || !(retired_ & (retired_ - 1))) { // 32, 64, ...
-            context_.log(LogLevel::warning, "cluster " + std::to_string(c.value()) + " gave " + std::to_string(entry.errors) +
-                        " read errors and is put out of use" +
-                        (retired_ > retiredShown ? "; these are " + std::to_string(retired_) + " since the start" : ""));
+            if (retired_ > retiredShown)
+                say<Message::clustersRetired>(context_.log, c.value(), entry.errors, retired_);
+            else
+                say<Message::clusterRetired>(context_.log, c.value(), entry.errors);
         }
         context_.catalog.retire(c);
         ++context_.counters.quarantined;

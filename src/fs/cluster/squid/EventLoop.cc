@@ -9,7 +9,10 @@
 #include "enums.h"
 #include "event.h"
 #include "fd.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/squid/EventLoop.h"
+#include "sbuf/SBuf.h"
+#include "sbuf/Stream.h"
 
 namespace {
 const double TimerSeconds = 0.1; ///< between calls without events
@@ -53,9 +56,7 @@ ClusterFs::EventLoop::poll()
         } catch (...) {
             ++failures_;
             const auto popular = !(failures_ & (failures_ - 1)); // 1, 2, 4, 8, ...
-            debugs(47, popular ? DBG_IMPORTANT : 3, "ERROR: Squid BUG: clusterfs caught an exception while polling" <<
-                   Debug::Extra << "problem: " << CurrentException <<
-                   Debug::Extra << "problems so far: " << failures_);
+            debugs(47, popular ? DBG_IMPORTANT : 3, messageLine<Message::pollFailed>(failures_, ToSBuf(CurrentException).c_str()));
         }
     });
     polling_ = false;

@@ -17,10 +17,9 @@ namespace ClusterFs {
 class StoreMaker
 {
 public:
-    /// \param name of the cache_dir in cache.log
     /// \param sizeMb MB, as configured; 0 = the whole device
     /// \param log takes the warnings of the device
-    StoreMaker(const std::string &name, const std::string &path, uint64_t sizeMb, const Config &, const Log &log);
+    StoreMaker(const std::string &path, uint64_t sizeMb, const Config &, const Log &log);
 
     /// Makes the store, if there is none.
     /// \returns false with the reason in error; a file is then as it was before, so that
@@ -34,7 +33,6 @@ private:
     bool makeFile(std::string &error);
     bool formatBlank(std::string &error) const;
 
-    const std::string name_;
     const std::string path_;
     const uint64_t sizeMb_; ///< see StoreMaker()
     const Config config_;

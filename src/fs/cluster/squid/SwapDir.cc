@@ -13,6 +13,7 @@
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/squid/CacheLog.h"
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
@@ -74,13 +75,6 @@ ClusterFs::SwapDir::ForEach(const std::function<void(SwapDir &)> &visit)
     }
 }
 
-/// the name of the cache_dir in cache.log
-std::string
-ClusterFs::SwapDir::label() const
-{
-    return std::string("cache_dir ") + type() + ' ' + path;
-}
-
 /// an error with the path in front of it, unless it names the path already
 std::string
 ClusterFs::SwapDir::named(const std::string &error) const
@@ -92,22 +86,9 @@ ClusterFs::SwapDir::named(const std::string &error) const
 ClusterFs::Log
 ClusterFs::SwapDir::log() const
 {
-    const auto prefix = label() + ": ";
+    const auto prefix = std::string("cache_dir ") + type() + ' ' + path + ": ";
     return [prefix](const LogLevel level, const std::string &line) {
-        switch (level) {
-        case LogLevel::error:
-            debugs(47, DBG_IMPORTANT, "ERROR: " << prefix << line);
-            break;
-        case LogLevel::warning:
-            debugs(47, DBG_IMPORTANT, "WARNING: " << prefix << line);
-            break;
-        case LogLevel::notice:
-            debugs(47, DBG_IMPORTANT, prefix << line);
-            break;
-        case LogLevel::debug:
-            debugs(47, 3, prefix << line);
-            break;
-        }
+        toCacheLog(level, prefix + line);
     };
 }
 
@@ -117,7 +98,7 @@ ClusterFs::SwapDir::log() const
 void
 ClusterFs::SwapDir::reject(const std::string &why) const
 {
-    debugs(3, DBG_CRITICAL, "FATAL: cache_dir " << type() << ' ' << path << ": " << why);
+    debugs(3, DBG_CRITICAL, messageLine<Message::rejected>(path, why));
     self_destruct();
 }
 
@@ -174,15 +155,13 @@ void
 ClusterFs::SwapDir::reconfigure()
 {
     if (!reconfiguring) { // the core takes a second line for a reconfiguration
-        reject("there is more than one cache_dir line with this path");
+        reject(messageText<Message::sameLine>());
         return;
     }
     parseLine(1);
 
-    if (line_.sizeMb != sizeMb_) {
-        debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' size cannot be changed dynamically, value left unchanged (" <<
-               sizeMb_ << " MB)");
-    }
+    if (line_.sizeMb != sizeMb_)
+        say<Message::sizeStays>(toCacheLog, path, sizeMb_);
     auto wanted = config_;
     for (const auto &option: options()) {
         const auto value = option.read(line_.config);
@@ -190,10 +169,9 @@ ClusterFs::SwapDir::reconfigure()
             continue;
         if (option.effect == Option::Effect::live) {
             option.write(wanted, value);
-            debugs(3, DBG_IMPORTANT, "cache_dir '" << path << "' " << option.name << " now " << option.valueIn(wanted));
+            say<Message::optionChanged>(toCacheLog, path, option.name, option.valueIn(wanted));
         } else if (line_.has(option.name)) { // if not, resolveDefaults() may have computed the value in use
-            debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' " << option.name <<
-                   " cannot be changed dynamically, value left unchanged (" << option.valueIn(config_) << ")");
+            say<Message::optionStays>(toCacheLog, path, option.name, option.valueIn(config_));
         }
     }
     std::string error;
@@ -242,11 +220,8 @@ ClusterFs::SwapDir::needsDiskStrand() const
 {
     // The core asks this after all of squid.conf has been parsed, so this is the
     // place to compare directives. A reconfiguration can't change workers.
-    if (!reconfiguring && InDaemonMode() && ::Config.workers > 1) {
-        fatalf("cache_dir %s %s can be used by one worker only, but squid.conf has 'workers %d': "
-               "set 'workers 1' or replace this cache_dir\n",
-               type(), path, ::Config.workers);
-    }
+    if (!reconfiguring && InDaemonMode() && ::Config.workers > 1)
+        fatal(messageText<Message::workers>(path, ::Config.workers).c_str());
     return false;
 }
 
@@ -259,8 +234,8 @@ ClusterFs::SwapDir::create()
     auto config = config_;
     resolveDefaults(config);
     std::string error;
-    if (!StoreMaker(label(), path, sizeMb_, config, log()).make(error))
-        debugs(47, DBG_CRITICAL, "ERROR: cache_dir " << type() << " was not made, and Squid does without it: " << named(error));
+    if (!StoreMaker(path, sizeMb_, config, log()).make(error))
+        debugs(47, DBG_CRITICAL, messageLine<Message::notMade>(named(error))); // on the terminal, too
 }
 
 void
@@ -298,14 +273,14 @@ ClusterFs::SwapDir::start()
         storeConfigure(); // the sizes are known now
         const auto exposure = exposureOf(path);
         if (!exposure.empty())
-            log()(LogLevel::warning, exposure);
+            log()(rowOf(Message::exposed).level, exposure);
         if (opt_store_doublecheck)
-            debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << ": -S adds nothing here because each read is checked");
+            say<Message::noChecks>(toCacheLog, path);
     } else {
         engine_ = nullptr;
         device_ = nullptr;
         trouble_ = named(trouble_) + StoreMaker::Advice(path, sizeMb_);
-        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << trouble_);
+        say<Message::notUsed>(toCacheLog, trouble_);
     }
 }
 
@@ -338,15 +313,14 @@ ClusterFs::SwapDir::startAgain()
     if (started() && !letGo())
         return;
     if (missed_.full()) {
-        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": more was deleted since Squid has "
-               "started than it remembers, and may be in there; empty it with clusterfs format --force, and restart Squid");
+        say<Message::notUsed>(toCacheLog, messageText<Message::tooManyDeletes>(path));
         return;
     }
     start();
     if (!started())
         return;
     missed_.tell(*engine_, squid_curtime);
-    debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " is in service again");
+    say<Message::backInService>(toCacheLog, path);
 }
 
 /// Destroys the engine of a device that is out of service.
@@ -366,8 +340,7 @@ ClusterFs::SwapDir::letGo()
     }
     idleWaits_ = 0;
     if (!idle) {
-        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": the device has not answered all of "
-               "its requests yet; try squid -k reconfigure later");
+        say<Message::notUsed>(toCacheLog, messageText<Message::notAnswered>(path));
         return false;
     }
     // The journal does not have these deletes, and the device may have older versions of attached objects.
@@ -412,11 +385,8 @@ ClusterFs::SwapDir::open(std::string &error)
 
     max_size = engine_->superblock()->geometry.deviceBytes;
     const auto formattedMb = max_size >> 20;
-    if (sizeMb_ && sizeMb_ != formattedMb) {
-        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " is configured with " << sizeMb_ <<
-               " MB, but was formatted with " << formattedMb << " of " << (device_->size() >> 20) <<
-               " MB. This can't change without formatting it anew");
-    }
+    if (sizeMb_ && sizeMb_ != formattedMb)
+        say<Message::sizeFormatted>(toCacheLog, path, sizeMb_, formattedMb, device_->size() >> 20);
     fs.blksize = static_cast<int>(device_->alignment());
     return status;
 }
@@ -494,10 +464,8 @@ ClusterFs::SwapDir::sync()
     loop_.stop();
     stopped_ = true; // before close(), whose answers must not reach readers any more
     const auto status = engine_->close(CloseMilliseconds);
-    if (status != Status::ok) {
-        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was not stopped cleanly: " <<
-               statusText(status) << ". The next start will recover it");
-    }
+    if (status != Status::ok)
+        say<Message::notStoppedCleanly>(toCacheLog, path, statusText(status));
     kickProducers();
 }
 
@@ -843,7 +811,7 @@ ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
 
     ObjectInfo stored;
     if (engine_->peek(attachment->key, stored) && stored.size != e.swap_file_sz) {
-        debugs(47, DBG_IMPORTANT, "ERROR: Squid BUG: stored " << stored.size << " bytes of " << e.swap_file_sz << "; forgetting " << e);
+        say<Message::sizeWrong>(toCacheLog, stored.size, e.swap_file_sz, ToSBuf(e).c_str());
         evict(*attachment);
         return;
     }

@@ -125,7 +125,6 @@ private:
     void poll();
     void kickProducers();
     void noteRebuild();
-    std::string label() const;
     std::string named(const std::string &error) const;
     Log log() const;
 
