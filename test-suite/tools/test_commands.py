@@ -13,7 +13,8 @@ from toolkit import need_root, program
 
 # What makes a line of a block, or a word in backticks, a command.
 PROGRAMS = re.compile(
-    r"(\./|build/(simulate|unit-tests|bench|squid)|tools/|python3 |pytest |make |clusterfs (format|inspect|check|dump|map|purge|help)\b|bench-|squid( |$)|squidclient |"
+    r"(\./|build/(simulate|unit-tests|bench|squid)|tools/|python3 |pytest |make |clusterfs (" +
+    "|".join(path.stem.partition("-")[2] for path in (TOP / "docs" / "man").glob("clusterfs-*.8")) + r"|help)\b|bench-|squid( |$)|squidclient |"
     r"curl |git |truncate |chown |blkdiscard|wipefs )")
 
 IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/results/pages", "./prove --show", "tools/build/build-squid --help")
@@ -42,7 +43,7 @@ NOT_RUN = {
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
-    "writes into the sources": ("tools/build/source-lists write", "make docs"),
+    "writes into the sources": ("make docs",),
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
         r"pytest test-suite/squid( -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 
@@ -105,6 +106,10 @@ class Test:
         for sign in ("Sanitizer", "runtime error", "gave up"):
             assert sign not in done.err, f"clusterfs {' '.join(map(str, words))}:\n{done.err[-4000:]}"
         return done
+
+    def subcommands(self):
+        """The names of all, as the tool lists them; each takes a path."""
+        return re.findall(r"^  clusterfs (\w+) PATH", self.tool("help").out, re.M)
 
     def refused(self, *words, says):
         """The tool must refuse, print nothing but the reason, and name these words in it."""

@@ -96,6 +96,35 @@ def patched(text, tables):
     return f"{head}+{place},{len(lines)} @@ {section}\n" + "\n".join(lines) + "\n"
 
 
+# subcommands of the tool, from their own manual pages
+
+
+def manual_section(page, heading):
+    """The lines of a section of a manual page."""
+    return re.search(rf"^\.SH {heading}\n(.*?)(?=^\.SH |\Z)", page, re.M | re.S)[1].splitlines()
+
+
+def manual_pages():
+    """{name: text} of the subcommands' pages, sorted."""
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((TOP / "docs" / "man").glob("clusterfs-*.8"))}
+
+
+def synopses(_):
+    for page in manual_pages().values():
+        yield from (*manual_section(page, "SYNOPSIS"), ".PP")
+
+
+def purposes(_):
+    for name, page in manual_pages().items():
+        brief = manual_section(page, "NAME")[0].partition(" \\- ")[2]
+        yield from (".TP", f".BR {name} (8)".replace("-", "\\-"), f"{brief[0].upper()}{brief[1:]}.")
+
+
+def page_names(_):
+    for name in manual_pages():
+        yield f".BR {name} (8),".replace("-", "\\-")
+
+
 # statistics
 
 
@@ -149,14 +178,24 @@ def record_table(name):
     return lines
 
 
+
+def history_table(tables):
+    """Of the versions, a row for each."""
+    return markdown(("version", "since", "what changed"), [(str(n), row["since"], row["what"]) for n, row in enumerate(tables["history"], 1)])
+
+
 PARTS = (
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
     ("docs/operations.md", "the messages", message_table),
     ("docs/metrics.md", "the statistics", statistic_tables),
     ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
+    ("docs/man/clusterfs.8", "the synopses", synopses),
+    ("docs/man/clusterfs.8", "the subcommands", purposes),
+    ("docs/man/clusterfs.8", "the pages", page_names),
     *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),
     *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),
+    ("docs/format.md", "the history", history_table),
 )
 MANUAL = sorted(TOP.glob("docs/man/*.8"))
 PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))
@@ -179,7 +218,7 @@ def wanted(tables):
         path = TOP / name
         texts[path] = between_marks(path, texts.get(path) or path.read_text(encoding="utf-8"), part, lines(tables))
     path = TOP / "docs" / "format.md"
-    texts[path] = re.sub(r"^(# On-disk format, version )\d+", rf"\g<1>{tables['formatVersion']}", texts[path], flags=re.M)
+    texts[path] = re.sub(r"^(# On-disk format, version )\d+", rf"\g<1>{len(tables['history'])}", texts[path], flags=re.M)
     for path in MANUAL:
         text = texts.get(path) or path.read_text(encoding="utf-8")
         texts[path] = re.sub(r'^(\.TH \S+ 8 "" "clusterfs)[^"]*"', rf'\g<1> {tables["version"]}"', text, flags=re.M)

@@ -236,8 +236,6 @@ Checker::run()
     return problems_ ? exitProblems : exitFine;
 }
 
-} // namespace
-
 int
 runCheck(const Words &words)
 {
@@ -254,5 +252,15 @@ runCheck(const Words &words)
     out.finish();
     return result;
 }
+
+} // namespace
+
+extern const Command checkCommand = {
+    "check", &runCheck,
+    "PATH [--json]",
+    "Reads superblocks, index log, journals, and all clusters in use. Compares every\n"
+    "checksum, and says what a start would do. Changes nothing.\n"
+    "Ends with 0 when nothing is damaged, 1 when something is, 2 when it could not check."
+};
 
 } // namespace ClusterFs::Cli

@@ -20,18 +20,10 @@ enum ExitCode {
 /// what follows the name of a subcommand
 using Words = std::vector<std::string>;
 
-/* Each \returns an ExitCode, \throws BadRequest, and knows --help. */
-int runFormat(const Words &);
-int runInspect(const Words &);
-int runCheck(const Words &);
-int runDump(const Words &);
-int runMap(const Words &);
-int runPurge(const Words &);
-
-/// a subcommand's line in the table of all
+/// A subcommand. A new one is a file that does it and ends with this, a row in Commands.cc, and a manual page.
 struct Command {
     const char *name;
-    int (*run)(const Words &);
+    int (*run)(const Words &); ///< \returns an ExitCode, \throws BadRequest, and knows --help
     const char *usage; ///< its path and options
     const char *purpose; ///< several lines
 };

@@ -45,8 +45,6 @@ printText(const FoundObject &object, const std::string *url)
            object.cluster.value(), object.offset, object.status == Status::ok ? "whole" : "damaged");
 }
 
-} // namespace
-
 int
 runDump(const Words &words)
 {
@@ -80,5 +78,15 @@ runDump(const Words &words)
         complain(line.path() + ": " + std::to_string(damaged) + " objects are damaged; Squid would not serve them");
     return damaged ? exitProblems : exitFine;
 }
+
+} // namespace
+
+extern const Command dumpCommand = {
+    "dump", &runDump,
+    "PATH [--json]",
+    "Lists the objects that a start would find, a line each, separated by tabs: key, URL,\n"
+    "size, time of the response, expiry, last modification, flags, cluster, offset, state.\n"
+    "Times are seconds since 1970, -1 when unknown. Changes nothing."
+};
 
 } // namespace ClusterFs::Cli

@@ -195,8 +195,6 @@ format(FormatOrder &order, std::string &error)
     return exitFine;
 }
 
-} // namespace
-
 int
 runFormat(const Words &words)
 {
@@ -209,5 +207,14 @@ runFormat(const Words &words)
         complain(error);
     return result;
 }
+
+} // namespace
+
+extern const Command formatCommand = {
+    "format", &runFormat,
+    "PATH [--size=MB] [--cluster-size=KB] [--object-size=KB]\n"
+    "                        [--owner=USER] [--force]",
+    "Makes an empty cache on a block device or in a file."
+};
 
 } // namespace ClusterFs::Cli

@@ -247,8 +247,6 @@ inspectCluster(Image &image, const Superblock &superblock, const ClusterNo n, Ou
     return status == Status::corrupt ? exitProblems : exitFine;
 }
 
-} // namespace
-
 int
 runInspect(const Words &words)
 {
@@ -284,5 +282,14 @@ runInspect(const Words &words)
     out.finish();
     return result;
 }
+
+} // namespace
+
+extern const Command inspectCommand = {
+    "inspect", &runInspect,
+    "PATH [--cluster=N] [--json]",
+    "Shows superblocks, regions, index log, groups and journals, or the directory of one\n"
+    "cluster. Changes nothing."
+};
 
 } // namespace ClusterFs::Cli

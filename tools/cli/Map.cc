@@ -288,8 +288,6 @@ Map::print() const
     printf("</svg>\n");
 }
 
-} // namespace
-
 int
 runMap(const Words &words)
 {
@@ -302,5 +300,15 @@ runMap(const Words &words)
     Map(line.path(), opened).print();
     return exitFine;
 }
+
+} // namespace
+
+extern const Command mapCommand = {
+    "map", &runMap,
+    "PATH",
+    "Prints a picture of the device as SVG: the places of groups, single and large\n"
+    "objects, the age and last use of each cluster, and the share of it that is still\n"
+    "needed. Changes nothing."
+};
 
 } // namespace ClusterFs::Cli

@@ -175,8 +175,6 @@ printSum(const char *verb, const Sum &sum)
     printf("%s %" PRIu64 " objects, %" PRIu64 " bytes\n", verb, sum.objects, sum.bytes);
 }
 
-} // namespace
-
 int
 runPurge(const Words &words)
 {
@@ -211,5 +209,14 @@ runPurge(const Words &words)
     printSum(dry ? "would remove" : "removed", sum);
     return matches.unread ? exitProblems : exitFine;
 }
+
+} // namespace
+
+extern const Command purgeCommand = {
+    "purge", &runPurge,
+    "PATH (--url=URL | --prefix=TEXT | --pattern=REGEX) [--dry-run]",
+    "Removes objects from a cache that no Squid has open. Lists them, a line each (key,\n"
+    "size, URL, separated by tabs), and says at the end how many were removed."
+};
 
 } // namespace ClusterFs::Cli

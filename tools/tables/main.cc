@@ -65,11 +65,20 @@ messageRows()
     return rows;
 }
 
+static Json
+historyRows()
+{
+    Json rows = Json::array();
+    for (const auto &change: formatHistory)
+        rows.push_back({{"since", change.since}, {"what", change.what}});
+    return rows;
+}
+
 int
 main()
 {
     const Json tables = {{"version", projectVersion}, {"options", optionRows()}, {"statistics", statisticRows()},
-                         {"formatVersion", formatVersion}, {"layout", layoutRows()}, {"messages", messageRows()}};
+                         {"history", historyRows()}, {"layout", layoutRows()}, {"messages", messageRows()}};
     std::cout << Tools::jsonText(tables, 1) << std::endl;
     return 0;
 }

@@ -80,12 +80,15 @@ TEST(Messages, haveSensibleLevels) {
         ++count[row.level];
         for (const auto level: {LogLevel::fatal, LogLevel::error, LogLevel::warning})
             EXPECT_NE(text.find(levelText(level)), 0U) << text << ": the level stands in its own column";
-        if (row.level == LogLevel::reason)
+        if (row.level == LogLevel::reason) {
             EXPECT_NE(text.find("cache_dir clusterfs"), 0U) << text << ": a reason does not begin a line";
-        if (row.level <= LogLevel::error)
+        }
+        if (row.level <= LogLevel::error) {
             EXPECT_NE(meaning.find("nothing to do"), 0U) << text << ": an error wants something done";
-        if (text.find("can't be written") != text.npos || text.find("failed") != text.npos)
+        }
+        if (text.find("can't be written") != text.npos || text.find("failed") != text.npos) {
             EXPECT_LE(row.level, LogLevel::error) << text;
+        }
     }
     for (const auto level: {LogLevel::fatal, LogLevel::error, LogLevel::warning, LogLevel::notice, LogLevel::reason})
         EXPECT_GT(count[level], 1U) << static_cast<unsigned>(level);

@@ -13,7 +13,7 @@
 namespace ClusterFs {
 namespace {
 
-constexpr size_t objectsAt = superblockBytes - 12;
+constexpr size_t endAt = superblockBytes - 12; ///< of the fields behind the zeros
 constexpr size_t crcAt = superblockBytes - 4;
 
 template <class Fields, class Position>
@@ -95,7 +95,7 @@ ClusterFs::Superblock::encode(char *buffer) const
     describeBeginning(w, *this, skips);
     for (const auto skip: geometry.logSkips)
         describeSkip(w, skip);
-    w.zeros(objectsAt - w.used());
+    w.zeros(endAt - w.used());
     uint32_t crc = 0;
     describeEnd(w, *this, crc);
     ByteWriter(buffer + crcAt, 4).u32(crc32c(buffer, crcAt));
@@ -118,7 +118,7 @@ ClusterFs::Superblock::startLog()
 ClusterFs::Status
 ClusterFs::Superblock::decode(const char *buffer, std::string &error)
 {
-    FieldReader r(buffer, objectsAt);
+    FieldReader r(buffer, endAt);
     uint32_t count = 0;
     describeBeginning(r, *this, count);
     if (!r.expected()) {
@@ -128,7 +128,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     std::vector<ClusterNo> skips(std::min<size_t>(count, maxLogSkips + 1));
     for (auto &skip: skips)
         describeSkip(r, skip);
-    FieldReader end(buffer + objectsAt, superblockBytes - objectsAt);
+    FieldReader end(buffer + endAt, superblockBytes - endAt);
     uint32_t crc = 0;
     describeEnd(end, *this, crc);
     if (crc != crc32c(buffer, crcAt)) {
@@ -171,7 +171,7 @@ ClusterFs::addSuperblockTables(std::vector<LayoutTable> &tables)
     describeSkip(rows, noCluster);
     auto end = fieldsOf([&](auto &f) { describeEnd(f, s, number); });
     for (auto &row: end) {
-        row.at += objectsAt;
+        row.at += endAt;
         rows.rows.push_back(row);
     }
     tables.push_back({"superblock", rows.rows});

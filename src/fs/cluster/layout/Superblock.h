@@ -10,6 +10,7 @@
 #include "fs/cluster/layout/LogPosition.h"
 
 #include <array>
+#include <iterator>
 #include <string>
 
 namespace ClusterFs {
@@ -19,8 +20,27 @@ using Uuid = std::array<uint8_t, 16>;
 /// the usual text form, 8-4-4-4-12 hexadecimal digits
 std::string uuidText(const Uuid &);
 
-/// grows with each change of the on-disk format; docs/format.md has the history
-constexpr uint32_t formatVersion = 6;
+/// a version of the on-disk format
+struct FormatChange {
+    const char *since; ///< the release that came with it
+    const char *what; ///< the change, for docs/format.md
+};
+
+/// Each change of the on-disk format is a row at the end: the first one is version 1.
+constexpr FormatChange formatHistory[] = {
+    {"0.1", "first"},
+    {"0.1", "saved groups behind the end of a checkpoint"},
+    {"0.1", "saved groups name their page's guests. Versions 1 and 2 are used as they are, and a device says 3 from its next "
+            "checkpoint on"},
+    {"0.1", "an index log instead of whole checkpoints, groups in regions of their own, keys hashed with a secret of the store. "
+            "For versions 1 to 3, a start scans all clusters once, Squid revalidates the objects before use, and a device says 4 "
+            "from its next checkpoint on. Clusters stay where they are"},
+    {"0.1", "the index log keeps dates of modification up to 68 years before the timestamp, instead of 34, and expiry up to 388 days "
+            "after it, instead of 776; it goes past bad clusters. Version 4 is used as it is, and a device says 5 from its next "
+            "checkpoint on"},
+    {"0.1", "the superblock counts objects. Versions 4 and 5 are used as they are, and a device says 6 from its next checkpoint on"},
+};
+constexpr uint32_t formatVersion = std::size(formatHistory);
 constexpr uint32_t oldestVersion = 1; ///< the oldest that can be read; the first write makes it formatVersion
 constexpr uint32_t objectsVersion = 6; ///< the first version whose superblock counts objects
 constexpr uint32_t indexLogVersion = 4; ///< the first version that has an index log; a start scans all clusters of older stores
