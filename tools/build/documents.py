@@ -181,7 +181,7 @@ def record_table(name):
 
 def history_table(tables):
     """Of the versions, a row for each."""
-    return markdown(("version", "since", "what changed"), [(str(n), row["since"], row["what"]) for n, row in enumerate(tables["history"], 1)])
+    return markdown(("version", "since", "change"), [(str(n), row["since"], row["what"]) for n, row in enumerate(tables["history"], 1)])
 
 
 PARTS = (
