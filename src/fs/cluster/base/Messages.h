@@ -74,7 +74,7 @@ inline constexpr MessageRow messages[] = {
     {Message::sameLine, LogLevel::reason, "there is more than one cache_dir line with this path", "remove all of them but one"},
 
     {Message::notMade, LogLevel::error, "cache_dir clusterfs was not made, and Squid does without it: %",
-     "squid -z has left the device as it was, and says why: remove the reason, then run it again"},
+     "squid -z has left the device as it was, and says why: mend that, then run it again"},
     {Message::isOurs, LogLevel::notice, "cache_dir clusterfs % holds a cache already and was left as it is",
      "nothing to do; to empty it, run `clusterfs format --force`"},
     {Message::formatted, LogLevel::notice, "cache_dir clusterfs % was formatted", "nothing to do: it is empty, and Squid can use it"},
@@ -84,7 +84,7 @@ inline constexpr MessageRow messages[] = {
      "the whole device is used; put its size into squid.conf, or none"},
 
     {Message::notUsed, LogLevel::error, "cache_dir clusterfs is not used: %",
-     "Squid runs without this cache_dir: remove the reason (for No such file, Permission denied or Input/output error repair or "
+     "Squid runs without this cache_dir: mend what the reason says (for No such file, Permission denied or Input/output error repair or "
      "replace the device), then run squid -k reconfigure"},
     {Message::backInService, LogLevel::notice, "cache_dir clusterfs % is in service again",
      "nothing to do: squid -k reconfigure has found its device"},
