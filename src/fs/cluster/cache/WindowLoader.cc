@@ -116,7 +116,7 @@ ClusterFs::WindowLoader::loadNext(const ClusterRange &r, const ClusterNo pin)
 ClusterFs::WindowLoader::LoadPointer
 ClusterFs::WindowLoader::enqueue(const ClusterRange &r, const ClusterNo pin, const IoClass ioClass, Done done)
 {
-    const auto load = std::make_shared<Load>();
+    auto load = std::make_shared<Load>();
     load->range = r;
     load->range.start = static_cast<uint32_t>(roundDown(r.start, device_.alignment()));
     load->range.size = static_cast<uint32_t>(roundUp(uint64_t(r.start) + r.size, device_.alignment()) - load->range.start);

@@ -135,7 +135,7 @@ ClusterFs::WindowStore::noteAsked(Window &window)
 ClusterFs::WindowPointer
 ClusterFs::WindowStore::add(const ClusterRange &range, BufferPointer buffer)
 {
-    const auto window = std::make_shared<Window>();
+    auto window = std::make_shared<Window>();
     window->range = range;
     window->buffer = std::move(buffer);
     bytes_ += window->buffer->size();
@@ -148,7 +148,7 @@ ClusterFs::WindowStore::add(const ClusterRange &range, BufferPointer buffer)
 ClusterFs::WindowPointer
 ClusterFs::WindowStore::expect(const ClusterRange &range, const Window::Extra &extra)
 {
-    const auto window = add(range, std::make_shared<Buffer>(range.size));
+    auto window = add(range, std::make_shared<Buffer>(range.size));
     window->loading = true;
     window->extra = extra;
     unaskedBytes_ += extra.unasked ? window->buffer->size() : 0;
@@ -168,7 +168,7 @@ ClusterFs::WindowStore::arrived(const WindowPointer &window, const bool well)
 ClusterFs::WindowPointer
 ClusterFs::WindowStore::insert(const ClusterNo cluster, const Sequence sequence, BufferPointer buffer, const uint32_t size)
 {
-    const auto window = add({cluster, sequence, 0, size}, std::move(buffer));
+    auto window = add({cluster, sequence, 0, size}, std::move(buffer));
     window->trusted = true;
     window->writing = true;
     writingBytes_ += window->buffer->size();

@@ -49,7 +49,7 @@ ClusterFs::HealthProbe::submit(const IoOp op, const uint64_t offset, std::functi
     io.size = superblockBytes;
     io.buffer = buffer->data();
     const auto alive = context_.alive;
-    io.done = [this, alive, buffer, then](const Status status) {
+    io.done = [this, alive, buffer, then = std::move(then)](const Status status) {
         if (!*alive)
             return;
         busy_ = false;

@@ -116,7 +116,7 @@ Search::run()
         findParts();
 
     for (const auto check: {&Search::mounted, &Search::swap, &Search::held, &Search::partitioned, &Search::looped}) {
-        const auto found = (this->*check)();
+        auto found = (this->*check)();
         if (!found.empty())
             return found;
     }

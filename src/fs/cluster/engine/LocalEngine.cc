@@ -433,7 +433,7 @@ ClusterFs::LocalEngine::replaceHead(const Key &key, const uint32_t oldHeadSize, 
     const Turn turn(context_);
     const auto slot = usable(key);
     if (slot == noSlot || context_.health.level != Health::Level::good) {
-        context_.later.push_back([done = std::move(done)] { done(Status::notFound); });
+        context_.later.emplace_back([done = std::move(done)] { done(Status::notFound); });
         return;
     }
     HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(readers_, key, slot),
@@ -447,7 +447,7 @@ ClusterFs::LocalEngine::rename(const Key &key, const Key &newKey, const uint32_t
     const Turn turn(context_);
     const auto slot = usable(key);
     if (slot == noSlot || key == newKey || context_.health.level != Health::Level::good) {
-        context_.later.push_back([done = std::move(done)] { done(Status::notFound); });
+        context_.later.emplace_back([done = std::move(done)] { done(Status::notFound); });
         return;
     }
     HeadReplacer::Start(context_, writers_, std::make_unique<ObjectReader>(readers_, key, slot),

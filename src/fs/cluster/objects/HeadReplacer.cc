@@ -19,7 +19,7 @@ ClusterFs::HeadReplacer::Start(StoreContext &context, WriterGroup &writers, std:
 {
     const auto me = std::make_shared<HeadReplacer>(context, writers, std::move(reader), std::move(task));
     // in the next turn: done must not be called before this returns
-    context.later.push_back([me] { me->collect(); });
+    context.later.emplace_back([me] { me->collect(); });
 }
 
 void

@@ -280,7 +280,7 @@ void
 ClusterFs::ObjectReader::answerLater(const Status status, std::function<void(Status)> done)
 {
     const auto alive = alive_;
-    context_.later.push_back([alive, status, done = std::move(done)] {
+    context_.later.emplace_back([alive, status, done = std::move(done)] {
         if (*alive)
             done(status);
     });

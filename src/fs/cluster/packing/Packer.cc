@@ -420,7 +420,7 @@ ClusterFs::Packer::runsOf(const Pack &pack)
         if ((item.joined && behind) || (!runs.empty() && end - runs.back().first <= smallRun))
             runs.back().second = end;
         else
-            runs.push_back({item.offset, end});
+            runs.emplace_back(item.offset, end);
     }
     return runs;
 }

@@ -112,7 +112,7 @@ ClusterFs::Recovery::readJournal()
             nextJournal();
             return;
         }
-        arrived_.push_back([this, buffer, count, next = uint32_t(0)](const IndexRebuilder::GoOn &goOn) mutable {
+        arrived_.emplace_back([this, buffer, count, next = uint32_t(0)](const IndexRebuilder::GoOn &goOn) mutable {
             return takeJournal(buffer, count, next, goOn);
         });
     });
@@ -270,7 +270,7 @@ ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const 
         return;
     }
     const auto front = std::make_shared<Front>(Front{n, status, buffer, size});
-    arrived_.push_back([this, front](const IndexRebuilder::GoOn &goOn) { return takeFront(*front, goOn); });
+    arrived_.emplace_back([this, front](const IndexRebuilder::GoOn &goOn) { return takeFront(*front, goOn); });
 }
 
 /// takes the front of a cluster that was read
@@ -366,7 +366,7 @@ ClusterFs::Recovery::checkCopies(const IndexRebuilder::Contested &what)
     ++frontsInFlight_;
     read(context_.geometry.clusterOffset(what.cluster) + from, size, [this, what, from](const Status status, const BufferPointer &buffer) {
         const auto *const bytes = status == Status::ok ? buffer->data() + (what.from - from) : nullptr;
-        arrived_.push_back([this, what, buffer, bytes](const IndexRebuilder::GoOn &goOn) {
+        arrived_.emplace_back([this, what, buffer, bytes](const IndexRebuilder::GoOn &goOn) {
             const bool all = rebuilder_.check(what, bytes, goOn);
             frontsInFlight_ -= all;
             return all;

@@ -46,7 +46,7 @@ ClusterFs::Regrouper::noteRead(const Key &key)
 }
 
 bool
-ClusterFs::Regrouper::over(const Visit &visit, const uint64_t now) const
+ClusterFs::Regrouper::over(const Visit &visit, const uint64_t now)
 {
     return !visit.gathering && now >= visit.notBefore &&
            (now - visit.since >= visitMicros || now - visit.last >= idleMicros);

@@ -62,7 +62,7 @@ private:
     };
     using Sources = std::unordered_map<ClusterNo, Source>;
 
-    bool over(const Visit &, uint64_t now) const;
+    static bool over(const Visit &, uint64_t now);
     bool finish(Visits::iterator);
     bool gather(uint64_t group, const Sources &);
     void gathered(uint64_t group);

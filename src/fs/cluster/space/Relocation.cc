@@ -203,7 +203,7 @@ ClusterFs::Relocation::read()
             self->arrived(range, status == Status::ok);
     };
     if (relocator_.cache.windows.peek(range))
-        relocator_.context.later.push_back([done] { done(Status::ok); });
+        relocator_.context.later.emplace_back([done] { done(Status::ok); });
     else
         relocator_.cache.loader.load(range, cluster_, IoClass::background, done);
 }
