@@ -5,7 +5,7 @@
 The rules: a folder of src/fs/cluster includes only what docs/design.md has below it, and Squid's headers only in
 squid/; the module includes nothing of tools and tests, and tools nothing of tests; lines are short; private
 data ends with an underscore; each file names its licence; no former name of docs/glossary.md
-is used."""
+is used; what the module writes to cache.log has its text from base/Messages.h."""
 
 import argparse
 import pathlib
@@ -135,7 +135,39 @@ def former_names(sources):
                     yield name, number, f"'{word}' is called '{former[word.lower()]}' (docs/glossary.md, Former names)"
 
 
-RULES = (upward_includes, includes_of_tests, long_lines, data_members, licences, former_names)
+#: a call that may write to cache.log: of the engine's log, of the glue's, of Squid's, of what ends Squid
+LOGGING = re.compile(r"\b(log_?(?:\(\))?|toCacheLog|debugs|fatalf?|reject)\(")
+#: a piece of C++ in which brackets count, a string, or a bracket or comma
+PIECE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[][(){},]')
+
+
+def arguments(text, begin):
+    """Of a call, whose first argument begins there: the arguments as text."""
+    found, depth, start = [], 0, begin
+    for piece in PIECE.finditer(text, begin):
+        depth += (piece[0] in "[({") - (piece[0] in "])}")
+        if depth < 0 or (depth == 0 and piece[0] == ","):
+            found.append(text[start:piece.start()])
+            start = piece.end()
+        if depth < 0:
+            break
+    return found
+
+
+def texts_of_messages(sources):
+    """A text in such a call stands in no row of base/Messages.h; debugs() of higher levels are for developers."""
+    for name in sources.some(".cc", ".h", below=MODULE):
+        text = sources.text(name)
+        for call in LOGGING.finditer(text):
+            given = arguments(text, call.end())
+            if call[1] == "debugs" and not (given[1:] and re.search(r"DBG_(CRITICAL|IMPORTANT)|^\s*[01]\s*$", given[1])):
+                continue
+            words = ",".join(given)
+            if '"' in words or "LogLevel::" in words:
+                yield name, text.count("\n", 0, call.start()) + 1, f"{call[1]}() takes its text and its level from a row of base/Messages.h"
+
+
+RULES = (upward_includes, includes_of_tests, long_lines, data_members, licences, former_names, texts_of_messages)
 
 
 def main():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A device that fails as told, or at random by a seed, for tests. */
+/* A device that fails as a test says, or at random by a seed. */
 
 #include "test-suite/doubles/FaultyDevice.h"
 #include "tools/models/ManualClock.h"
@@ -13,7 +13,7 @@
 
 namespace ClusterFs {
 
-/// requests within which a repeated write lands again, after the next one
+/// a repeated write lands again within so many requests after the next one
 constexpr uint64_t echoWithin = 100;
 
 FaultyDevice::FaultyDevice(Device &inner, ManualClock &clock, const uint64_t seed):
@@ -81,11 +81,11 @@ FaultyDevice::requests() const
 bool
 FaultyDevice::chance(const double probability)
 {
-    // not std::bernoulli_distribution: each library has its own
+    // not std::bernoulli_distribution: C++ libraries differ in theirs, and a seed must give the same history with all
     return static_cast<double>(random_() >> 11) * 0x1p-53 < probability;
 }
 
-/// whether such a request can fail like that
+/// whether a kind of request can fail so
 static bool
 applies(const IoOp op, const Fault fault)
 {
@@ -110,7 +110,7 @@ FaultyDevice::chooseFault(const IoOp op)
 {
     const auto nth = ++requests_[static_cast<unsigned>(op)];
     if (!powered_)
-        return Fault::none; // fails anyway
+        return Fault::none; // without power, it fails in any case
     if (cutAt_ && requests() == cutAt_)
         return Fault::cut;
 
@@ -139,7 +139,7 @@ FaultyDevice::start(Request *const request)
     return true;
 }
 
-/// the request to be answered next, or pending_.size()
+/// \returns the position of the request that is answered next, or pending_.size()
 size_t
 FaultyDevice::nextPending(const uint64_t now) const
 {
@@ -152,7 +152,7 @@ FaultyDevice::nextPending(const uint64_t now) const
     return best;
 }
 
-/// any request that may be answered now, or pending_.size()
+/// \returns the position of any request that may be answered now, or pending_.size()
 size_t
 FaultyDevice::randomPending(const uint64_t now)
 {
@@ -251,7 +251,7 @@ FaultyDevice::performWrite(const Io &io, const Fault fault)
     return fault == Fault::misdirected ? Status::ok : volatile_.write(io.offset, io.size, io.buffer);
 }
 
-/// another place for a write, or its own when there is no other
+/// \returns another offset for a write, or its own when there is no other
 uint64_t
 FaultyDevice::elsewhere(const Io &io)
 {
@@ -261,7 +261,7 @@ FaultyDevice::elsewhere(const Io &io)
     return (io.offset / alignment() + 1 + below(places - 1)) % places * alignment();
 }
 
-/// writes that are due land again
+/// repeated writes that are due land again
 void
 FaultyDevice::performEchoes()
 {

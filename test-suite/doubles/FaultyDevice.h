@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A device that fails as told, or at random by a seed, for tests. */
+/* A device that fails as a test says, or at random by a seed. */
 
 #ifndef SQUID_TEST_SUITE_DOUBLES_FAULTYDEVICE_H
 #define SQUID_TEST_SUITE_DOUBLES_FAULTYDEVICE_H
@@ -14,7 +14,7 @@
 
 namespace ClusterFs {
 
-/// what may go wrong with a request; ignored where it makes no sense
+/// the ways in which a request can fail; ignored where a kind of request can't fail so
 enum class Fault : uint8_t {
     none,
     error, ///< nothing happens, the answer is ioError
@@ -26,13 +26,12 @@ enum class Fault : uint8_t {
     duplicated, ///< write: lands, and somewhere else, too
     repeated, ///< write: lands, and once more later, over what came there meanwhile
     hang, ///< no answer until the power is cut
-    cut ///< the power is cut while the request is relocated out
+    cut ///< the power is cut while the request is performed
 };
 constexpr unsigned faultCount = 11;
 
 /// Stands in front of another device. The same seed, calls and clock give the
-/// same history. Requests are relocated out when they are answered, in poll();
-/// the data of a write therefore must stay until then, as everywhere.
+/// same history. Requests are performed when they are answered, in poll().
 ///
 /// To test a crash: cut(), or let the process "die" without a power cut; then
 /// destroy this device, so that no answer reaches the dead, and put another one
@@ -44,40 +43,40 @@ public:
     /// \param clock wait() moves it on
     /// \throws std::invalid_argument when the alignment is no multiple of 512
     FaultyDevice(Device &inner, ManualClock &clock, uint64_t seed);
-    /// carries out what is in flight, as a kernel does for a dead process
+    /// carries out the requests in flight, as a kernel does for a dead process
     ~FaultyDevice() override;
 
-    /// Moves the clock to the next answer, or that far when there is none.
+    /// moves the clock to the next answer, at most that far
     void wait(unsigned milliseconds) override;
 
-    /// the nth request of that kind (from 1, see requests()) fails like that
-    /// \param onwards and all later ones do
+    /// the nth request of a kind (from 1, see requests()) fails so
+    /// \param onwards all later ones fail so, too
     void script(IoOp, uint64_t nth, Fault, bool onwards = false);
-    /// the same, of all kinds together; no fault when that one cannot fail so
+    /// the same, counting all kinds together; no fault if a request of its kind can't fail so
     void script(uint64_t nth, Fault, bool onwards = false);
     /// cuts the power when the nth request of any kind (from 1) starts
     void cutAt(const uint64_t nth) { cutAt_ = nth; }
-    /// each request of that kind fails like that with that probability (0 to 1)
+    /// each request of a kind fails so with a probability (0 to 1)
     void setRate(IoOp, Fault, double probability);
     /// forgets scripts and rates
     void heal();
 
-    /// how long requests take, microseconds
+    /// how long requests take from now on, microseconds
     void setDelay(uint64_t least, uint64_t most);
     /// answers come in random order, and not all that are due at once
     void setShuffle(const bool shuffle) { shuffle_ = shuffle; }
 
     /// Cuts the power: a random part of the writes in flight and of those not
-    /// flushed is lost, sector by sector. Everything gets ioError from then on.
+    /// flushed is lost, sector by sector. From then on, each request gets ioError.
     void cut();
-    /// the power is back
+    /// switches the power on again
     void revive() { powered_ = true; }
     bool powered() const { return powered_; }
 
-    uint64_t requests(const IoOp op) const { return requests_[static_cast<unsigned>(op)]; } ///< started
-    uint64_t requests() const; ///< started, of all kinds
-    uint64_t injected(const Fault fault) const { return injected_[static_cast<unsigned>(fault)]; } ///< requests picked for it so far
-    size_t unflushedSectors() const { return volatile_.unflushed(); } ///< that a power cut may undo
+    uint64_t requests(const IoOp op) const { return requests_[static_cast<unsigned>(op)]; } ///< requests of a kind started so far
+    uint64_t requests() const; ///< requests of all kinds started so far
+    uint64_t injected(const Fault fault) const { return injected_[static_cast<unsigned>(fault)]; } ///< requests chosen for a fault so far
+    size_t unflushedSectors() const { return volatile_.unflushed(); } ///< sectors that a power cut may undo
 
 private:
     struct Script {
@@ -93,14 +92,14 @@ private:
         Request *request;
         Fault fault;
         uint64_t due; ///< Clock::micros()
-        uint64_t covers; ///< writes that had been relocated out when it started
+        uint64_t covers; ///< writes that had been performed when it started
     };
 
     /// a write that lands again
     struct Echo {
         uint64_t offset;
         std::string bytes;
-        uint64_t due; ///< requests()
+        uint64_t due; ///< value of requests() from which on it lands
     };
 
     bool start(Request *) override;
@@ -126,12 +125,12 @@ private:
     std::mt19937_64 random_;
 
     std::vector<Pending> pending_; ///< in the order of starting
-    std::vector<Echo> echoes_; ///< bounded: each comes within a few requests
+    std::vector<Echo> echoes_; ///< few, because each lands within some requests
     std::vector<Script> scripts_;
     double rates_[ioOpCount][faultCount] = {};
-    uint64_t delayLeast_ = 0;
-    uint64_t delayMost_ = 0;
-    uint64_t cutAt_ = 0; ///< 0: never
+    uint64_t delayLeast_ = 0; ///< microseconds
+    uint64_t delayMost_ = 0; ///< microseconds
+    uint64_t cutAt_ = 0; ///< see cutAt(); 0 = never
     bool shuffle_ = false;
     bool powered_ = true;
 

@@ -87,7 +87,7 @@ VolatileMedia::cut(std::mt19937_64 &random)
     const auto unit = inner_.alignment();
     const Buffer block(unit);
     for (const auto &[sector, versions]: before_) {
-        // the last choice is what is there now
+        // the last choice is the present version
         const auto choice = random() % (versions.size() + 1);
         if (choice == versions.size())
             continue;

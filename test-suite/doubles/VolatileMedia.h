@@ -14,19 +14,19 @@
 
 namespace ClusterFs {
 
-/// Carries out requests on another device, waiting for each, and remembers
-/// what was there before, sector by sector, until a flush. Any sector may then
-/// be lost in a power cut, independently of the others.
+/// Carries out requests on another device and waits for each. It remembers the
+/// former bytes of each written sector until a flush. So a power cut can lose any
+/// of these sectors, independently of the others.
 class VolatileMedia
 {
 public:
     static constexpr uint32_t sectorSize = 512; ///< bytes that land together or not at all
-    /// With more unflushed sectors than that, the disk writes all of them down
-    /// by itself, which a real one may do at any time, too.
+    /// With more unflushed sectors than that, the disk flushes all of them by
+    /// itself. A real one may do that at any time, too.
     static constexpr size_t maxUnflushed = 1 << 18;
-    static constexpr size_t maxVersions = 8; ///< of a sector; with more, the oldest are out of reach
+    static constexpr size_t maxVersions = 8; ///< former versions of a sector that are remembered
 
-    /// tells which sectors of a write land; counted from its start
+    /// whether a sector of a write lands; counted from its start
     using Lands = std::function<bool(uint32_t sector)>;
 
     /// \param inner must outlive this; nobody else may use it meanwhile
@@ -35,26 +35,26 @@ public:
     Status read(uint64_t offset, uint32_t size, char *buffer);
     /// \param lands nil when all sectors do
     Status write(uint64_t offset, uint32_t size, const char *data, const Lands &lands = nullptr);
-    /// \param upTo how many of all writes so far it covers; the newer ones stay at risk
+    /// \param upTo how many of all writes so far the flush covers; the newer ones stay at risk
     Status flush(uint64_t upTo);
-    uint64_t writes() const { return writes_; } ///< since the start
+    uint64_t writes() const { return writes_; } ///< how many there were so far
 
-    /// Loses a random part of what was not flushed. A sector that was written
-    /// several times may end up with any of its versions.
+    /// The power is cut: a random part of the unflushed sectors is lost. A sector
+    /// that was written several times may have any of its versions then.
     Status cut(std::mt19937_64 &);
 
     size_t unflushed() const { return before_.size(); } ///< sectors that a power cut may undo
 
 private:
     struct Version {
-        std::array<char, sectorSize> bytes; ///< what the sector held
-        uint64_t until; ///< number of the write that changed it
+        std::array<char, sectorSize> bytes; ///< of the sector
+        uint64_t until; ///< number of the write that changed them
     };
 
     Status run(IoOp, uint64_t offset, uint32_t size, char *buffer);
 
     Device &inner_;
-    /// by number: what a sector held at the last flush and later, oldest first
+    /// by number of a sector: its versions from the last flush on, the oldest first, without the present one
     std::map<uint64_t, std::vector<Version>> before_;
     uint64_t writes_ = 0;
 };

@@ -32,11 +32,13 @@ def test_they_are_as_they_should_be(tree):
 @pytest.mark.parametrize("name, text, other", (
     ("docs/operations.md", "| 2 to 65536 |", "| 3 to 65536 |"),
     ("docs/operations.md", "give `locality` more memory", "ignore it"),
+    ("docs/operations.md", "| error | the journal is full", "| notice | the journal is full"),
     ("docs/metrics.md", "| checksum errors | counter |", "| checksum errors | gauge |"),
     ("docs/format.md", "| 141 | 32 |", "| 141 | 31 |"),
     ("docs/format.md", "On-disk format, version ", "On-disk format, version 9"),
     ("docs/format.md", "| 2 | 0.1 |", "| 2 | 0.2 |"),
     ("docs/man/clusterfs-format.8", "by default 1024", "by default 1025"),
+    ("docs/man/clusterfs-purge.8", '"" "clusterfs ', '"" "clusterfs 99.'),
     ("docs/man/clusterfs.8", "Draw a picture of a clusterfs device.", "Draw a picture."),
     ("squid-patches/6/0003-clusterfs-documented.patch", "Default: closest-write.", "Default: closest."),
     ("squid-patches/7/0003-clusterfs-documented.patch", "+\tUsage:\n", ""),

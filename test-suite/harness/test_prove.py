@@ -132,6 +132,40 @@ def test_prove_keeps_engines_apart(folder):
     assert "Failed" in place.run("--show")[1]
 
 
+def test_prove_knows_code_from_comments(folder):
+    place = Place(folder, "comments")
+    place.source('const char *name = "a // b"; // why\nint x = 1;\n')
+    engine = _engine_of(place)
+    for same in ('const char *name = "a // b";\n\n/* another\nreason */ int x = 1;\n', 'const char *name = "a // b"; int  x = 1;'):
+        place.source(same)
+        assert _engine_of(place) == engine, same
+    for other in ('const char *name = "a"; // b\nint x = 1;\n', 'const char *name = "a // b"; /* int x = 1; */', "char c = '\"'; // why"):
+        place.source(other)
+        assert _engine_of(place) != engine, other
+    place.source("char c = '\"'; // why")
+    engine = _engine_of(place)
+    place.source("char c = '\"';")
+    assert _engine_of(place) == engine
+
+
+def test_prove_keeps_worlds_when_the_glue_changes(folder):
+    place = Place(folder, "glue")
+    assert place.run()[0] == 0
+    worlds, engine = place.record()["parts"]["worlds"], _engine_of(place)
+
+    def with_kills(glue):
+        record = place.record()
+        record["parts"]["kills"] = {"pieces": 1, "seconds": 9, "next": 1, "figures": {"kills": 50}, "glue": glue}
+        (place.state / f"{engine}.json").write_text(json.dumps(record))
+        return "50 kills |" in place.run("--show")[1]
+    assert with_kills(place.record()["parts"]["kills"]["glue"])
+    glue = place.top / "src" / "fs" / "cluster" / "squid"
+    glue.mkdir()
+    (glue / "SwapDir.cc").write_text("int other;")
+    assert not with_kills(place.record()["parts"]["kills"]["glue"]), "kills of another glue were counted"
+    assert _engine_of(place) == engine and place.record()["parts"]["worlds"] == worlds
+
+
 def test_prove_finds_the_world_that_kills_the_simulation(folder):
     place = Place(folder, "dies")
     place.note("dies", 1000002)

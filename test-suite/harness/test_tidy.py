@@ -15,6 +15,11 @@ TREE = {
     "src/fs/cluster/upper/A.h": f'// {SPDX}\n#include "fs/cluster/lower/B.h"\n#include "fs/cluster/upper/C.h"\nclass A\n{{\npublic:\n'
                                 "    int size() const { return size_; }\n\nprivate:\n    static constexpr int most = 3;\n"
                                 "    int size_ = 0; ///< bytes\n};\n",
+    "src/fs/cluster/upper/B.cc": f'// {SPDX}\nvoid f()\n{{\n    say<Message::full>(log, "a");\n    catalog("a");\n'
+                                 '    log(rowOf(m).level, text);\n    log_(context);\n}\n',
+    "src/fs/cluster/squid/Log.cc": f'// {SPDX}\nvoid f()\n{{\n    debugs(47, 3, "for developers" << a(1, 0));\n'
+                                   '    debugs(47, DBG_IMPORTANT, messageLine<Message::full>(e));\n'
+                                   '    fatal(messageText<Message::full>(path).c_str());\n}\n',
     "tools/cli/main.cc": f'// {SPDX}\n#include "fs/cluster/upper/A.h"\n',
 }
 
@@ -48,6 +53,18 @@ def test_each_rule_is_enforced(folder):
             ("tools/a.py", "#" * 181 + "\n", "2: the line has 181 characters, more than 180"),
             ("src/fs/cluster/lower/E.h", "class E\n{\n    std::vector<int> all;\n};\n",
              "4: all is private data, and its name does not end with _"),
+            ("src/fs/cluster/upper/D.cc", 'void\nf()\n{\n    context.log(row.level,\n        std::to_string(n) + " more");\n}\n',
+             "5: log() takes its text and its level from a row of base/Messages.h"),
+            ("src/fs/cluster/upper/D.cc", "void f(Log &l) { log_(LogLevel::error, text); }\n",
+             "2: log_() takes its text and its level from a row of base/Messages.h"),
+            ("src/fs/cluster/squid/D.cc", 'void f() { log()(level, "a)"); }\n',
+             "2: log()() takes its text and its level from a row of base/Messages.h"),
+            ("src/fs/cluster/squid/D.cc", 'void f() { debugs(47, many(1, 2) ? DBG_IMPORTANT : 3, a <<\n    "b"); }\n',
+             "2: debugs() takes its text and its level from a row of base/Messages.h"),
+            ("src/fs/cluster/squid/D.cc", 'void f() { debugs(47, 1, "b" << c); }\n',
+             "2: debugs() takes its text and its level from a row of base/Messages.h"),
+            ("src/fs/cluster/squid/D.cc", 'void f() { fatalf("%s\\n", text); }\n',
+             "2: fatalf() takes its text and its level from a row of base/Messages.h"),
             ("tools/b.py", "ancient_bytes = 1\n", "2: 'ancient' is called 'modern' (docs/glossary.md, Former names)"),
             ("docs/more.md", "An ancient thing.\n", "2: 'ancient' is called 'modern' (docs/glossary.md, Former names)"))):
         own = folder / str(number)

@@ -61,12 +61,11 @@ MUTANTS = (
            "        o.firstPart = c;\n",
            tests="EngineReader.*"),
     # order on the device
-    Mutant("one-superblock", "recovery/Checkpointer.cc",
-           "superblockOffset(newer_.update), superblockBytes);\n}\n\nvoid\n",
-           "superblockOffset(0), superblockBytes);\n}\n\nvoid\n"),
-    Mutant("superblock-before-its-checkpoint", "recovery/Checkpointer.cc",
-           "        step_ = Step::superblock;\n        submit(IoOp::flush, 0, 0);\n",
-           "        step_ = Step::superblock;\n        next();\n"),
+    Mutant("one-superblock", "recovery/Checkpoint.cc",
+           "superblockOffset(superblock_.update), superblockBytes);", "superblockOffset(0), superblockBytes);"),
+    Mutant("superblock-before-its-checkpoint", "recovery/Checkpoint.cc",
+           "        enter(State::flushing);\n        submit(IoOp::flush, 0, 0);\n",
+           "        enter(State::flushing);\n        next();\n"),
     Mutant("used-before-announced", "packing/Allocator.cc",
            "        if (a.ticket > journal_.written())\n            break;\n", "",
            tests="WritingTest.allocator*"),
@@ -161,8 +160,8 @@ MUTANTS = (
     # checkpoints
     Mutant("checkpoints-of-an-idle-store", "recovery/Checkpointer.cc",
            " * 1000000 && context_.catalog.changes().any();", " * 1000000;", tests="Checkpointer.*"),
-    Mutant("a-stop-names-all", "recovery/Checkpointer.cc", "    turnDone_ = anew_ || brief_;",
-           "    turnDone_ = anew_;", tests="Checkpointer.*"),
+    Mutant("a-stop-names-all", "recovery/Checkpoint.cc", "    turnDone_ = anew_ || brief_;",
+           "    turnDone_ = anew_;", tests="Checkpoint.*"),
     Mutant("the-log-stops-at-a-bad-cluster", "space/Evictor.cc", "c.state == ClusterState::bad && context_.geometry",
            "false && context_.geometry", tests="EngineSpace.*"),
     # waiting

@@ -32,6 +32,7 @@ class Kind:
     """One kind of work. share: of the time, beside the others'. seconds: for a piece, until some were seen. limit: for a
     piece, beyond which it counts as hung. exclusive: no two of the same word are under way together."""
     name, share, seconds, limit, exclusive, needs = "", 1, 60, 3600, "", ()
+    real_squid = False  # its figures belong to the glue, too
 
     def __init__(self, place):
         self.place = place  # Place
@@ -222,6 +223,7 @@ class Fuzzer(Kind):
 class Squid(Kind):
     """A long test of test-suite/squid. A piece is its seed."""
     exclusive, needs = "squid", ("diskmodel", "clusterfs", "squid-7")
+    real_squid = True
     case, size, count = "", "", 1  # what the test is called, which variable says how much it does, how much a piece is
     unit = ""
     more = re.compile(r"(?!)")  # further figures in what it prints: number, name
@@ -279,6 +281,7 @@ class Soak(Squid):
 class Sanitized(Kind):
     """All end-to-end cases with a Squid whose module AddressSanitizer and UBSan watch. One piece: nothing."""
     name, share, seconds, exclusive, needs = "sanitized", 4, 900, "squid", ("diskmodel", "clusterfs", "squid-asan")
+    real_squid = True
 
     def take(self, part, seconds):
         if part.next:

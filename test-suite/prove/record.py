@@ -21,10 +21,12 @@ class Part:
         self.pieces = known.get("pieces", 0)
         self.failures = known.get("failures", [])  # {"what", "again", "commit"}
         self.skipped = known.get("skipped", "")  # why nothing of it can be run here
+        self.glue = known.get("glue", "")  # what tied the engine to Squid, where a real Squid was used
 
     def told(self):
         return {"next": self.next, "open": self.open, "total": self.total, "figures": dict(self.figures),
-                "seconds": round(self.seconds, 1), "pieces": self.pieces, "failures": self.failures, "skipped": self.skipped}
+                "seconds": round(self.seconds, 1), "pieces": self.pieces, "failures": self.failures, "skipped": self.skipped,
+                **({"glue": self.glue} if self.glue else {})}
 
     def whole(self):
         return self.total == self.next and not self.open

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs what is too long for ./check, for some hours: random worlds, all short histories, kills and power cuts of a real
-Squid, soak, fuzzers, scale. Goes on where the last run ended, as long as the engine is the same (its sources and those
-of the simulation), and writes what came of all these runs into docs/recovery.md. What failed is shown with the command
-that repeats it, and stays in docs/prove; the status is 1 as long as this engine has a failure."""
+"""Runs the tests that are too long for ./check, for some hours: random worlds, all short histories, kills and power cuts of
+a real Squid, soak, fuzzers, scale. A run goes on where the last one ended, as long as the engine is the same (its code and
+that of the simulation; for parts with a real Squid, the glue's code and patches, too), and writes the sum into
+docs/recovery.md. It shows a failure with the command that repeats it, and docs/prove keeps the failure. The exit status is 1
+as long as this engine has a failure."""
 
 import argparse
 import os
@@ -17,7 +18,7 @@ import time
 import engine
 import kinds
 import table
-from record import Record, alone
+from record import Part, Record, alone
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 GRACE = 60  # seconds that a piece may go on beyond the end
@@ -26,15 +27,15 @@ GRACE = 60  # seconds that a piece may go on beyond the end
 def arguments():
     names = [kind.name for kind in kinds.ALL]
     parser = argparse.ArgumentParser(prog="prove", description=__doc__)
-    parser.add_argument("hours", metavar="HOURS", nargs="?", type=float, default=6, help="after which it ends (default 6); 0.1 is 6 minutes")
-    parser.add_argument("--only", metavar="KINDS", default=",".join(names), help=f"some of {','.join(names)}")
-    parser.add_argument("--show", action="store_true", help="print what was proved of this engine so far, and stop")
+    parser.add_argument("hours", metavar="HOURS", nargs="?", type=float, default=6, help="hours after which it ends (default 6); 0.1 is 6 minutes")
+    parser.add_argument("--only", metavar="KINDS", default=",".join(names), help=f"only these kinds, of {','.join(names)}")
+    parser.add_argument("--show", action="store_true", help="print the table of this engine so far, and stop")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pieces of work at once (default: one for each processor)")
     parser.add_argument("--state", metavar="FOLDER", type=pathlib.Path, default=TOP / "docs" / "prove")
     parser.add_argument("--page", metavar="FILE", type=pathlib.Path, default=TOP / "docs" / "recovery.md",
-                        help="that has the table between marks")
+                        help="the page that has the table between marks")
     parser.add_argument("--top", metavar="FOLDER", type=pathlib.Path, default=TOP, help=argparse.SUPPRESS)
-    parser.add_argument("--no-build", action="store_true", help="the programs are there, and up to date")
+    parser.add_argument("--no-build", action="store_true", help="do not build the programs")
     args = parser.parse_args()
     args.chosen = [kind for kind in kinds.ALL if kind.name in args.only.split(",")]
     unknown = set(args.only.split(",")) - set(names)
@@ -86,9 +87,13 @@ class Proof:
     def __init__(self, args):
         self.args = args
         self.record = Record(args.state, engine.fingerprint(args.top))
+        self.glue = engine.glue_fingerprint(args.top)
         self.commit = engine.commit(args.top)
         place = kinds.Place(args.top)
         self.every = [kind(place) for kind in kinds.ALL]
+        for kind in self.every:
+            if kind.real_squid and self.record.parts[kind.name].glue != self.glue:
+                self.record.parts[kind.name] = Part({"glue": self.glue})
         self.kinds = [kind for kind in self.every if type(kind) in args.chosen]
         self.running = []
         self.before = self.record.seconds
@@ -182,7 +187,7 @@ class Proof:
             print(f"      {what}\n      again: {again}\n      it said: {shlex.quote(str(done.log))}", flush=True)
 
     def same_engine(self):
-        return engine.fingerprint(self.args.top) == self.record.engine
+        return engine.fingerprint(self.args.top) == self.record.engine and engine.glue_fingerprint(self.args.top) == self.glue
 
     def run(self):
         """Until the time is up, all is done, or somebody ends it. Returns whether the sources stayed what they were."""

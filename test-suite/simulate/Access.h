@@ -21,25 +21,26 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-constexpr unsigned maxTurns = 20000; ///< more than anything takes when each request is answered
+constexpr unsigned maxTurns = 20000; ///< more turns than anything takes if each request is answered
 
-/// Lets the engine work until that is so, 5 ms at a time.
-/// \returns whether it ever was
+/// Lets the engine work, 5 ms at a time, until a condition holds.
+/// \returns false when it did not hold after so many turns
 bool await(ClusterFs::Engine &, ClusterFs::Device &, const std::function<bool()> &condition, unsigned turns = maxTurns);
 
-/// what came of reading an object; when nothing ever did, the reader must go
+/// the result of reading an object; after never, a request is still open, and the reader must be destroyed
 enum class Fetched : uint8_t { all, refused, never };
 
 /// reads an object to its end
-/// \param piece how many bytes to ask for next, 4096 at most
+/// \param piece returns how many bytes to ask for next, 4096 at most
+/// \param bytes receives the object
 /// \param turns to wait for each answer
 Fetched fetchAll(ClusterFs::Engine &, ClusterFs::Device &, ClusterFs::Reader &, const std::function<size_t()> &piece, std::string &bytes,
                  unsigned turns = maxTurns);
 
-/// Reads an object. \returns the number of the version that it is, 0 when it is not
-/// there or can't be read
-/// \param torn becomes true when it is there and can't be read
-/// \throws Broken when it is none of them
+/// Reads an object and finds out which version it is.
+/// \param torn becomes true when the object is found and can't be read
+/// \returns the number of the version, 0 when it is not found or can't be read
+/// \throws Broken when it is no version of the object
 uint64_t findVersion(ClusterFs::Engine &, ClusterFs::Device &, uint64_t object, const std::vector<Version> &, bool &torn);
 
 } // namespace Simulate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starting after a crash, and judging what was found. */
+/* Starts after a crash, and the judgement of what they find. */
 
 #include "test-suite/simulate/Aftermath.h"
 
@@ -12,8 +12,8 @@ using namespace ClusterFs;
 
 namespace Simulate {
 namespace {
-/// A start reads no more than that: the superblocks, a piece of each journal, the newest
-/// removals, pieces of the index log, and once or twice what was written since.
+/// Most reads of a start: the superblocks, a piece of each journal, the newest removals,
+/// pieces of the index log, and each cluster that was written since, once or twice.
 constexpr uint64_t maxReads = 2 + 2 + 2 + 4 + 2 * 16;
 } // namespace
 } // namespace Simulate

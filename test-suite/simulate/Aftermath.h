@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What starts make of a device after a crash. */
+/* Starts on a device after a crash. */
 
 #ifndef CLUSTERFS_TEST_SIMULATE_AFTERMATH_H
 #define CLUSTERFS_TEST_SIMULATE_AFTERMATH_H
@@ -12,10 +12,10 @@
 
 namespace Simulate {
 
-/// what a start has found
+/// the result of a start
 struct Found {
-    std::array<uint64_t, historyObjects> versions{}; ///< numbers; 0 = nothing that can be read
-    bool torn = false; ///< something is found that can't be read
+    std::array<uint64_t, historyObjects> versions{}; ///< by object: number of its version; 0 = none that can be read
+    bool torn = false; ///< an object is found that can't be read
     uint64_t objects = 0;
     uint64_t liveBytes = 0;
     uint64_t clustersFree = 0;
@@ -25,22 +25,22 @@ struct Found {
 class Aftermath
 {
 public:
-    /// \param formatted as the history found it
+    /// \param formatted the device as it was when the history began
     Aftermath(const ClusterFs::MemoryDevice &formatted, const History &);
 
-    /// a write that is on the device from now on, in all cases
+    /// a write is on the device from now on, in all cases
     void keep(const Event &);
-    /// forgets all but what keep() was told
+    /// takes all writes off the device but those of keep()
     void restore();
-    /// a write that is on the device until restore(), or only its first bytes
+    /// the first bytes of a write are on the device until restore()
     void land(const Event &, uint32_t bytes);
 
-    /// Starts an engine, sees what it finds, and kills it.
-    /// \param expected what may be found
+    /// Starts an engine, looks all objects up, and kills it.
+    /// \param expected the versions that may be found
     /// \throws Broken
     Found start(const Expectation &expected);
-    /// the same; lets the engine do first what it does after a crash
-    /// \param events receives what it did to the device, unless nil
+    /// the same, but the engine may write its checkpoint after a crash before it is killed
+    /// \param events receives its writes and flushes, unless nil
     Found startAndWork(const Expectation &expected, std::vector<Event> *events);
 
     uint64_t starts() const { return starts_; }
@@ -51,9 +51,9 @@ private:
 
     const History &history_;
     ClusterFs::ManualClock clock_;
-    ClusterFs::MemoryDevice kept_;
-    ClusterFs::MemoryDevice media_;
-    std::vector<std::pair<uint64_t, uint32_t>> touched_; ///< where they may differ: offset, bytes
+    ClusterFs::MemoryDevice kept_; ///< the device with the writes of keep() only
+    ClusterFs::MemoryDevice media_; ///< the device with all writes
+    std::vector<std::pair<uint64_t, uint32_t>> touched_; ///< places where the two may differ: offset, bytes
     uint64_t starts_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What changes around a simulated machine, and how much its starts may read. */
+/* Changes around a simulated machine, and the most that its starts may read. */
 
 #include "test-suite/simulate/World.h"
 
@@ -16,7 +16,7 @@ using namespace ClusterFs;
 
 namespace Simulate {
 namespace {
-constexpr uint64_t largestDevice = 40 << 20; ///< bytes that one grows to
+constexpr uint64_t largestDevice = 40 << 20; ///< bytes to which a device may grow
 } // namespace
 } // namespace Simulate
 
@@ -32,7 +32,7 @@ Simulate::World::smallestDevice() const
     return bytes;
 }
 
-/// all that may change from run to run
+/// chooses all options that may change from run to run
 void
 Simulate::World::chooseOptions()
 {
@@ -58,7 +58,7 @@ Simulate::World::promise()
     promises_.push_back({clock_.micros(), config_.persist, config_.deleteTime});
 }
 
-/// \returns microseconds: the longest that this run has promised from then on
+/// \returns the longest time that this run has promised since then, microseconds
 uint64_t
 Simulate::World::windowOf(const uint64_t since, uint32_t Promise::*const seconds) const
 {
@@ -85,8 +85,8 @@ Simulate::World::reconfigure()
     ++tally_.reconfigured;
 }
 
-/// From now on no write succeeds, or each does. A device that takes writes again is tried
-/// each ten seconds when the engine had given up.
+/// From now on no write succeeds, or each does. If the engine has given the device up for
+/// writing, it tries every ten seconds whether it takes writes again.
 void
 Simulate::World::changeOutage()
 {
@@ -111,7 +111,7 @@ Simulate::World::stepClock()
     ++tally_.clockSteps;
 }
 
-/// the device has become larger: the engine goes on with what it was formatted for
+/// the device becomes larger: the engine goes on with the size that it was formatted for
 void
 Simulate::World::grow()
 {
@@ -124,7 +124,7 @@ Simulate::World::grow()
     ++tally_.grown;
 }
 
-/// the device has become smaller: the engine must not touch it
+/// starts on a smaller device: the engine must refuse it and not touch it
 void
 Simulate::World::refuseSmaller()
 {
@@ -170,8 +170,8 @@ Simulate::World::turn()
     observe();
 }
 
-/// Notes how much was written, and how much when the newest checkpoint was begun. That
-/// was after the one before it was complete, and so after we last saw that it was not.
+/// Notes how much was written so far, and how much when the newest checkpoint began. It began
+/// after the one before it was complete, and so after the last look at which that was not.
 void
 Simulate::World::observe()
 {
@@ -185,11 +185,11 @@ Simulate::World::observe()
     last_.journalBlocks = before_.journalBlocks + stats.counters.journalBlocks;
 }
 
-/// A start reads the superblocks, the journals, the checkpoint, and what was written since.
+/// A start reads the superblocks, the journals, the index log, and the clusters that were written since the checkpoint.
 void
 Simulate::World::checkReads() const
 {
-    constexpr uint64_t inFlight = 8; ///< clusters, or pieces of the journal, that were on their way when the run ended
+    constexpr uint64_t inFlight = 8; ///< most clusters, or pieces of the journal, that were on their way when the run ended
     const auto &g = engine_->superblock()->geometry;
     const uint64_t reserve = std::min<uint64_t>(64, std::max<uint64_t>(2, g.clusterCount / 32));
     const auto clusters = before_.clusters - begun_.clusters + reserve + inFlight;

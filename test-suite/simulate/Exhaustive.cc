@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Choosing what a power cut leaves. */
+/* Choosing the writes that a power cut leaves. */
 
 #include "test-suite/simulate/Exhaustive.h"
 
@@ -17,20 +17,20 @@ using namespace ClusterFs;
 namespace Simulate {
 namespace {
 
-constexpr size_t allSubsetsOf = 6; ///< unflushed writes; of more, only some subsets are lost
+constexpr size_t allSubsetsOf = 6; ///< unflushed writes up to which all subsets are lost; of more, only some are
 constexpr uint32_t sectorBytes = 512;
-constexpr uint32_t smallWrite = 16384; ///< one of so many bytes is torn at each sector
-constexpr uint64_t failuresShown = 10; ///< of a history
-constexpr uint64_t killedStarts = 16; ///< of so many starts after a power cut, one is killed at each of its requests
+constexpr uint32_t smallWrite = 16384; ///< bytes of a write up to which it is torn at each sector
+constexpr uint64_t failuresShown = 10; ///< for each history
+constexpr uint64_t killedStarts = 16; ///< one of so many starts after a power cut is killed at each of its requests
 
-/// what a power cut leaves of the writes that are not flushed
+/// a power cut, and the unflushed writes that it leaves
 struct Cut {
-    size_t event = 0; ///< that is under way
-    std::vector<size_t> landed; ///< events
-    uint32_t torn = 0; ///< bytes of the event under way that landed; 0 = see landed
+    size_t event = 0; ///< the event that is under way
+    std::vector<size_t> landed; ///< the unflushed writes that landed, as events
+    uint32_t torn = 0; ///< bytes of the event under way that landed; 0 = all or none, see landed
 };
 
-/// where a write of that size is torn
+/// \returns the numbers of bytes after which a write of that size is torn
 std::vector<uint32_t>
 tearPoints(const uint32_t size)
 {
@@ -54,7 +54,7 @@ public:
     {
     }
 
-    /// all from that event on
+    /// plays all cuts from that event on
     void play(size_t first);
 
     uint64_t crashes = 0;
@@ -77,7 +77,7 @@ private:
     const std::vector<Event> &events_;
     Aftermath after_;
     const std::string name_;
-    size_t kept_ = 0; ///< events before are on the device in all cases
+    size_t kept_ = 0; ///< the writes in front of this event are on the device in all cases
     std::unordered_set<uint64_t> seen_; ///< hashes of crashes
 };
 
@@ -118,7 +118,7 @@ Cuts::cutAt(const size_t event)
         tears(event, pending);
 }
 
-/// none, all, each alone, all but each, and what came before each
+/// plays cuts that leave none of the writes, all, each one alone, all but each one, and those in front of each one
 void
 Cuts::someSubsets(const size_t event, const std::vector<size_t> &pending)
 {
@@ -134,7 +134,7 @@ Cuts::someSubsets(const size_t event, const std::vector<size_t> &pending)
     }
 }
 
-/// the last write in part, with all or none of the others
+/// plays cuts that tear the last write, with all or none of the others
 void
 Cuts::tears(const size_t event, const std::vector<size_t> &pending)
 {
@@ -152,7 +152,7 @@ Cuts::landed(const Cut &cut, const size_t event) const
     return e.write && (e.durableFrom <= cut.event || std::count(cut.landed.begin(), cut.landed.end(), event));
 }
 
-/// whether no crash before left the same bytes and allows the same
+/// whether no crash before left the same bytes and allowed the same versions
 bool
 Cuts::isNew(const Cut &cut)
 {
@@ -212,7 +212,8 @@ Cuts::crash(const Cut &cut)
     }
 }
 
-/// \param kill the start, at each of its requests, too
+/// plays a crash and starts twice after it
+/// \param kill whether to kill the first start at each of its requests, too
 void
 Cuts::judge(const Cut &cut, const bool kill)
 {
@@ -238,7 +239,7 @@ Cuts::judge(const Cut &cut, const bool kill)
     }
 }
 
-/// cuts the power while the engine starts; what it has found must be found again
+/// cuts the power at each request of a start; the start after that must find the same objects
 void
 Cuts::killStarts(const Cut &cut, const std::vector<Event> &events, const Expectation &same)
 {
@@ -260,7 +261,7 @@ Cuts::killStarts(const Cut &cut, const std::vector<Event> &events, const Expecta
 void
 Simulate::Exhaustive::playAll(const unsigned operations, const std::string &first)
 {
-    // what comes before the last letter that could be an earlier one is known from other first letters
+    // histories that are the same up to the last letter of first that is not the lowest one are played with other first letters
     const auto last = first.find_last_not_of(History::operations[0]);
     for (const std::string beginning: {"", "ABT", "LBT"}) {
         std::vector<size_t> chosen(operations - first.size(), 0);
@@ -270,7 +271,7 @@ Simulate::Exhaustive::playAll(const unsigned operations, const std::string &firs
             for (const auto i: chosen)
                 name += History::operations[i];
             play(name, known);
-            // count up; what is left of the place that changes is known
+            // count up; the operations in front of the place that changes were played before
             place = chosen.size();
             while (place > 0 && ++chosen[place - 1] == History::operations.size())
                 chosen[--place] = 0;

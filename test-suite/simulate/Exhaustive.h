@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All short histories, each cut short at each request in each way. */
+/* All short histories, each ended by a power cut at each request in each way. */
 
 #ifndef CLUSTERFS_TEST_SIMULATE_EXHAUSTIVE_H
 #define CLUSTERFS_TEST_SIMULATE_EXHAUSTIVE_H
@@ -16,17 +16,19 @@ namespace Simulate {
 class Exhaustive
 {
 public:
-    /// all histories of that many operations, on an empty device and behind others
+    /// plays all histories of that many operations, on an empty device and behind others
     /// that leave objects on it
-    /// \param first operations that they begin with: what all such words give together is all there is
+    /// \param first the operations with which they begin: calls with all words of one length
+    /// share the work of a call with an empty one
     void playAll(unsigned operations, const std::string &first);
-    /// \param known so many of its operations are as in the history before
+    /// plays one history
+    /// \param known so many of its first operations are not cut short, because an earlier history had them
     void play(const std::string &operations, size_t known = 0);
 
     uint64_t histories() const { return histories_; }
-    uint64_t crashes() const { return crashes_; } ///< different ones
-    uint64_t starts() const { return starts_; }
-    uint64_t failed() const { return failed_; } ///< crashes, or histories without one, that broke a promise
+    uint64_t crashes() const { return crashes_; } ///< different ones, of all histories
+    uint64_t starts() const { return starts_; } ///< after all crashes
+    uint64_t failed() const { return failed_; } ///< crashes, and histories without one, that broke a promise
 
 private:
     uint64_t histories_ = 0;

@@ -16,10 +16,10 @@ const std::string Simulate::History::operations = "ABLabHCTRKP";
 
 namespace Simulate {
 namespace {
-/// what the promises allow beyond their windows: time passes in steps
+/// microseconds that promises may take longer than they say, because time passes in steps
 constexpr uint64_t slackMicros = 500000;
-constexpr uint64_t stepMicros = 100000;
-constexpr unsigned openingTurns = 10; ///< so that clusters are announced
+constexpr uint64_t stepMicros = 100000; ///< microseconds
+constexpr unsigned openingTurns = 10; ///< turns after which clusters are announced
 constexpr unsigned operationTurns = 2;
 constexpr uint64_t headBytes = 500;
 } // namespace
@@ -188,7 +188,7 @@ Simulate::History::restart(const bool powerCut)
     adopt();
 }
 
-/// What a start has found is what there is, and every later start finds the same.
+/// The versions that a start has found are the present ones from now on: every later start must find them.
 void
 Simulate::History::adopt()
 {
@@ -204,7 +204,8 @@ Simulate::History::adopt()
     settled_ = clock_.micros();
 }
 
-/// whether a promise that takes that long holds for what was done then
+/// whether a promise that takes so many seconds must hold by now
+/// \param since when it was given, microseconds
 bool
 Simulate::History::isSafe(const uint64_t since, const uint32_t seconds) const
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A short history of one store, with all that reached its device. */
+/* A short history of one store, with all writes and flushes of its device. */
 
 #ifndef CLUSTERFS_TEST_SIMULATE_HISTORY_H
 #define CLUSTERFS_TEST_SIMULATE_HISTORY_H
@@ -16,10 +16,10 @@
 
 namespace Simulate {
 
-/// what a start may find of an object after a power cut
+/// the versions of an object that a start may find after a power cut
 struct Allowed {
     std::vector<Version> versions; ///< any of these
-    bool missing = true; ///< or nothing
+    bool missing = true; ///< whether it may find none
 };
 
 constexpr uint64_t historyObjects = 2;
@@ -46,8 +46,8 @@ public:
     History(const ClusterFs::MemoryDevice &formatted, const std::string &operations);
 
     const std::vector<Event> &events() const { return device_.events(); }
-    /// what may be found after a power cut while that event was under way, or,
-    /// with the number of events, after all of them
+    /// the versions that may be found after a power cut while an event was under
+    /// way; with the number of all events: after the last one
     const Expectation &expectation(const size_t event) const { return expectations_[event]; }
     /// the first event of the nth operation; the opening belongs to the first one
     size_t beginOf(const size_t n) const { return begins_[n]; }
@@ -73,9 +73,9 @@ private:
     Recorder device_;
     std::unique_ptr<ClusterFs::Engine> engine_;
     Oracle oracle_;
-    uint64_t settled_ = 0; ///< what was so then will stay so, microseconds; 0 = never
+    uint64_t settled_ = 0; ///< no crash may change the state that the store had then, microseconds; 0 = never
     std::vector<Expectation> expectations_; ///< one for each event, and one for the end
-    std::vector<size_t> begins_;
+    std::vector<size_t> begins_; ///< see beginOf()
 };
 
 } // namespace Simulate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Judging what a start of a simulated machine finds. */
+/* Judges the objects that a start of a simulated machine finds. */
 
 #include "test-suite/simulate/World.h"
 
@@ -11,12 +11,12 @@ using namespace ClusterFs;
 
 namespace Simulate {
 namespace {
-/// what the promises allow beyond their windows: requests take time, too
+/// microseconds that promises may take longer than they say, because requests take time, too
 constexpr uint64_t slackMicros = 3000000;
-/// An object goes when room is needed, and then those go first that are older, or worth less for
-/// their bytes. What came with the last of as many writes as this share of all clusters stays.
+/// When room is needed, older objects go first, or those that are worth less for their bytes. An
+/// object must stay while fewer writes came after it than one part of so many of all clusters.
 constexpr uint64_t keptShare = 8;
-constexpr uint32_t fewClusters = 80; ///< that a few large objects can take
+constexpr uint32_t fewClusters = 80; ///< clusters of a device that a few large objects can fill
 
 bool
 same(const ObjectInfo &a, const ObjectInfo &b)
@@ -47,9 +47,9 @@ text(const ObjectInfo &info)
 } // namespace
 } // namespace Simulate
 
-/// From now on it is known in this run whether, and as which version, an object is there. On a disk that lies, not
-/// before the start has ended: a scan goes over the clusters in the order of their places, and may show an older
-/// version before it comes to the newer one; and a copy that turns out to be damaged gives way to an older one.
+/// From now on it is known in this run whether an object is there, and as which version. On a disk that lies, this is so
+/// only after the start: a scan reads clusters in the order of their places, and may show an older version before it
+/// comes to the newer one; and a copy that turns out to be damaged gives way to an older one.
 void
 Simulate::World::settle(const uint64_t object)
 {
@@ -57,15 +57,15 @@ Simulate::World::settle(const uint64_t object)
         settled_.insert(object);
 }
 
-/// requests of this life of the store that wrote something, as the disk counts them
+/// writes since the store was formatted, as the disk counts them
 uint64_t
 Simulate::World::deviceWrites() const
 {
     return writesBefore_ + (device_ ? device_->requests(IoOp::write) : 0);
 }
 
-/// Whether an object may not have made room for others. The engine's own counters decide that
-/// only as long as it says that nothing had to go.
+/// Whether an object must not have been evicted. The engine's counters are believed only as long as
+/// they say that nothing was evicted.
 bool
 Simulate::World::mustBeKept(const Version &v) const
 {
@@ -74,13 +74,13 @@ Simulate::World::mustBeKept(const Version &v) const
     const auto &g = engine_->superblock()->geometry;
     const auto counters = engine_->stats().counters; // a start may make room at once
     const bool evicted = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
-    // on a device of a few clusters, parts of large objects may be all there is: the next one takes their place
+    // parts of large objects may fill a device of a few clusters: then the next object takes their place
     if (evicted && v.size > g.clusterBytes && g.clusterCount < fewClusters)
         return false;
     return !evicted || deviceWrites() + 64 < g.clusterCount || deviceWrites() - v.writes < g.clusterCount / keptShare;
 }
 
-/// notes what the end of a run may have cost, of what it had done
+/// notes which versions the end of a run may have lost, and which deletes
 void
 Simulate::World::judgeEnd(const bool clean)
 {
@@ -90,7 +90,7 @@ Simulate::World::judgeEnd(const bool clean)
         for (auto &v: object.second) {
             if (!v.finished)
                 continue;
-            // what could not be written when it was its turn is lost, whatever comes later
+            // an object that could not be written when it was its turn may be lost, even if writes succeed later
             v.mayBeLost = v.mayBeLost || (v.finished >= startBegan_ && troubled_);
             if (clean)
                 continue;
@@ -100,7 +100,7 @@ Simulate::World::judgeEnd(const bool clean)
                 v.mayBeBack = v.mayBeBack || since + windowOf(v.removed, &Promise::deleteTime) + slackMicros >= now;
                 continue;
             }
-            // nothing goes to the disk before it is known where there is room
+            // during a start, objects stay in staging until the free clusters are known
             const bool early = v.finished >= startBegan_;
             const auto since = early ? std::max(v.finished, startEnded_ ? startEnded_ : now) : v.finished;
             v.mayBeLost = v.mayBeLost || since + windowOf(v.finished, &Promise::persist) + slackMicros >= now;
@@ -108,8 +108,8 @@ Simulate::World::judgeEnd(const bool clean)
     }
 }
 
-/// Whether some version that may be there is one that lookups pass over, since its file-lifetime is over by the wall
-/// clock: it stays in the index until a sweep, and is found again when the clock is set back, or the option changed.
+/// Whether a version that may be there is not found because its file-lifetime is over by the wall clock. It stays in the
+/// index until a sweep, and is found again when the clock is set back or the option changes.
 bool
 Simulate::World::mayBeHidden(const std::vector<Version> &versions) const
 {
@@ -122,7 +122,7 @@ Simulate::World::mayBeHidden(const std::vector<Version> &versions) const
     });
 }
 
-/// after a start: what is there must be a version that may be there
+/// after a start: each object that is found must be a version that may be there
 void
 Simulate::World::verifyAll()
 {
@@ -131,10 +131,10 @@ Simulate::World::verifyAll()
     for (auto &object: oracle_.all()) {
         if (verifyOne(object.first, object.second) || !whole)
             continue;
-        // its read was never answered, so that it is not known which version it is; but what is found is not lost
+        // its read was never answered, so its version is not known; but it is found, so it is not lost
         if (hangs_ && engine_->find(Oracle::KeyOf(object.first), info))
             continue;
-        // nothing is known of what a lookup may be hiding: neither that it is there, nor that it is not
+        // if a look-up may hide it, it is neither known to be there nor known to be gone
         if (mayBeHidden(object.second))
             continue;
         checkDurable(object.second, object.first);
@@ -150,7 +150,7 @@ Simulate::Version *
 Simulate::World::identify(const uint64_t object, std::vector<Version> &versions, const std::string &bytes, const ObjectInfo &info)
 {
     // versions may have equal bytes, above all when they have none: take the
-    // one that may be there
+    // one that is most likely to be there
     Version *is = nullptr;
     bool known = false;
     for (auto &v: versions) {
@@ -200,11 +200,11 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
         broken("object " + std::to_string(object) + ", version " + std::to_string(is->number) +
                ", of " + std::to_string(is->size) + " bytes, came back after it was deleted or replaced at " +
                std::to_string(is->removed / 1000) + " ms");
-    // from here on this is the object's version
+    // from now on, this is the object's version
     for (auto &other: versions) {
         if (&other == is)
             other.removed = 0, other.lost = false;
-        else if (other.finished && !other.removed) // not what is being written
+        else if (other.finished && !other.removed) // a version that is being written stays
             other.removed = clock_.micros();
         other.mayBeBack = other.mayBeLost = false;
     }
@@ -231,7 +231,7 @@ Simulate::World::checkDurable(std::vector<Version> &versions, const uint64_t obj
     }
 }
 
-/// what a lookup says of an object of which it is known which version it is
+/// checks the properties that a look-up gives for an object whose version is known
 void
 Simulate::World::checkInfo(const uint64_t object, const Version &v, const ObjectInfo &info) const
 {
@@ -244,8 +244,8 @@ Simulate::World::checkInfo(const uint64_t object, const Version &v, const Object
         broken("object " + std::to_string(object) + " is doubtful on an honest disk");
 }
 
-/// What a start says that a crash has cost: nothing of the index log, and behind a kill, or a stop, nothing
-/// at all, since each write is there that was submitted.
+/// Checks the losses that a start reports: on an honest disk none of the index log, and after a kill or a stop none
+/// at all, because all submitted writes are on the disk.
 void
 Simulate::World::checkLoss(const RecoveryStats &start) const
 {
@@ -256,9 +256,8 @@ Simulate::World::checkLoss(const RecoveryStats &start) const
         broken(std::to_string(lost) + " blocks of the journal, clusters or objects are lost without a power cut");
 }
 
-/// A read waits for no housekeeping: for a request that is under way at most, and then for its own;
-/// where one is under way at a time, for two. When nothing is learned, nothing is read ahead that it
-/// could wait for either.
+/// A read waits for no housekeeping: at most for one request that is under way, and for its own; with a depth of
+/// one, for two that are under way. Checked only if nothing is learned: then no prefetch can delay it either.
 void
 Simulate::World::checkWait(const uint64_t micros)
 {

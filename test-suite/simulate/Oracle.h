@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the simulation knows of each object: every version it ever stored. */
+/* The knowledge of the simulation: all versions of all objects that it stored. */
 
 #ifndef CLUSTERFS_TEST_SIMULATE_ORACLE_H
 #define CLUSTERFS_TEST_SIMULATE_ORACLE_H
@@ -17,18 +17,18 @@ namespace Simulate {
 struct Version {
     uint64_t number = 0; ///< unique over all objects
     uint64_t size = 0; ///< bytes
-    uint64_t headVersion = 0; ///< whose bytes the first headSize ones are
-    uint64_t headSize = 0;
-    uint64_t bodyVersion = 0; ///< whose bytes the others are
-    uint64_t bodySkip = 0; ///< bytes of that version's body that came before
+    uint64_t headVersion = 0; ///< number of the version that gave the first headSize bytes
+    uint64_t headSize = 0; ///< bytes
+    uint64_t bodyVersion = 0; ///< number of the version that gave the other bytes
+    uint64_t bodySkip = 0; ///< bytes of that version's body that are not in this one any more
     uint64_t finished = 0; ///< when it was complete, microseconds; 0 = never
     bool lost = false; ///< a start did not find it: a crash or a replacement took it
     uint64_t removed = 0; ///< when it was deleted or replaced, microseconds; 0 = not
     bool mayBeLost = false; ///< a crash came too early for it, and nobody has looked since
     bool mayBeBack = false; ///< a crash came too early for its removal, and nobody has looked since
-    uint64_t writes = 0; ///< to the device, since it was formatted, when it was complete
-    std::vector<ClusterFs::ObjectInfo> infos; ///< all that it ever had
-    bool infoKnown = true; ///< it must have the last of these; else, one of them
+    uint64_t writes = 0; ///< writes of the device from its formatting until the version was complete
+    std::vector<ClusterFs::ObjectInfo> infos; ///< all properties that it ever had, the newest last
+    bool infoKnown = true; ///< it must have the last of these; if false, any of them
 };
 
 /// eight bytes of a version: a function of both, so that bytes of another
@@ -62,9 +62,9 @@ fillFrom(const uint64_t version, uint64_t offset, char *to, size_t size)
     }
 }
 
-/// Makes a version what another one becomes when its first bytes are replaced.
-/// \param oldHead how many, at least old.headSize
-/// \param newHead by how many of its own
+/// makes a version that is another one with its first bytes replaced
+/// \param oldHead how many bytes are replaced, at least old.headSize
+/// \param newHead how many bytes of its own take their place
 inline void
 takeHead(Version &fresh, const Version &old, const uint64_t oldHead, const uint64_t newHead)
 {
@@ -75,7 +75,7 @@ takeHead(Version &fresh, const Version &old, const uint64_t oldHead, const uint6
     fresh.size = newHead + old.size - oldHead;
 }
 
-/// what a version's bytes are from an offset on
+/// the bytes of a version with head and body from an offset on
 inline void
 fill(const Version &v, const uint64_t offset, char *to, const size_t size)
 {
@@ -112,7 +112,7 @@ public:
     }
     std::vector<Version> &of(const uint64_t object) { return versions_[object]; }
 
-    /// the version that a lookup must give, if it gives any, or nil
+    /// the only version that a look-up may give, or nil
     Version *current(const uint64_t object) {
         auto &list = versions_[object];
         for (auto v = list.rbegin(); v != list.rend(); ++v) {
@@ -131,7 +131,7 @@ public:
         }
     }
 
-    /// the object was deleted or replaced, whatever of it there was
+    /// the object was deleted or replaced: all its versions are gone
     void remove(const uint64_t object, const uint64_t now) {
         for (auto &v: versions_[object]) {
             if (v.finished && (!v.removed || v.mayBeBack))
@@ -140,7 +140,7 @@ public:
         }
     }
 
-    /// The store was made anew. Numbers go on, so that no bytes of the former one pass.
+    /// The store was formatted anew. Numbers go on, so that no bytes of the former store pass.
     void forget() { versions_.clear(); }
 
     std::map<uint64_t, std::vector<Version>> &all() { return versions_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A device that remembers what reached it, so that each crash can be played. */
+/* A device that remembers its writes and flushes, so that each crash can be played. */
 
 #ifndef CLUSTERFS_TEST_SIMULATE_RECORDER_H
 #define CLUSTERFS_TEST_SIMULATE_RECORDER_H
@@ -20,7 +20,7 @@ struct Event {
     static constexpr size_t never = std::numeric_limits<size_t>::max();
 
     bool write = false; ///< else a flush
-    uint64_t offset = 0;
+    uint64_t offset = 0; ///< bytes
     uint32_t size = 0; ///< bytes, 0 for a flush
     std::string bytes; ///< of a write, when they are kept
     /// From that event on, no power cut undoes this write: a flush that was
@@ -30,26 +30,26 @@ struct Event {
 };
 
 /// Carries out each request at once on a device in memory and answers it from the
-/// next poll(). Sure to survive a power cut is what Device::submit() promises and
-/// no more.
+/// next poll(). A write survives a power cut only if Device::submit() promises it: if
+/// a flush was submitted after its answer, and has been answered.
 class Recorder final : public ClusterFs::Device
 {
 public:
-    /// \param media outlives this; nobody else may use it meanwhile; what it holds
-    /// now is durable
+    /// \param media outlives this; nobody else may use it meanwhile; its present bytes
+    /// are durable
     /// \param clock wait() moves it on
-    /// \param keepBytes whether the events hold what was written
+    /// \param keepBytes whether events keep the written bytes
     Recorder(ClusterFs::MemoryDevice &media, ClusterFs::ManualClock &clock, bool keepBytes);
 
     void wait(unsigned milliseconds) override;
 
-    /// all writes that are not durable are lost; only when the bytes are kept
+    /// undoes all writes that are not durable; only when the bytes are kept
     void cutPower();
 
     const std::vector<Event> &events() const { return events_; }
-    uint64_t reads() const { return reads_; } ///< requests
+    uint64_t reads() const { return reads_; } ///< how many reads there were
 
-    /// called as each event comes, before it is relocated out
+    /// called with each write or flush before it is performed
     std::function<void(const ClusterFs::Io &)> onEvent;
 
 private:
@@ -60,7 +60,7 @@ private:
 
     ClusterFs::MemoryDevice &media_;
     ClusterFs::ManualClock &time_;
-    std::unique_ptr<ClusterFs::MemoryDevice> first_; ///< what the media held, when the bytes are kept
+    std::unique_ptr<ClusterFs::MemoryDevice> first_; ///< the media at first; nil unless the bytes are kept
     std::vector<Event> events_;
     std::vector<size_t> answered_; ///< writes that a flush submitted now covers
     uint64_t reads_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the user of a simulated machine does. */
+/* The actions of the user of a simulated machine. */
 
 #include "test-suite/simulate/World.h"
 
@@ -26,7 +26,7 @@ Simulate::World::use()
         step();
 }
 
-/// what goes on while the index is being loaded
+/// one action while a start goes on
 void
 Simulate::World::startStep()
 {
@@ -115,8 +115,8 @@ Simulate::World::someSize()
     }
 }
 
-/// Lets the engine hear of a request. Objects with numbers beside each other are
-/// of a page, mostly.
+/// Tells the engine of a request. Most objects with numbers beside each other are
+/// of one page.
 void
 Simulate::World::note(const uint64_t object)
 {
@@ -144,7 +144,7 @@ Simulate::World::visitPage()
         readObject(object, false);
 }
 
-/// what a caller may say of groups
+/// a random call about groups
 void
 Simulate::World::controlGroups()
 {
@@ -169,7 +169,7 @@ Simulate::World::controlGroups()
     }
 }
 
-/// times that the index keeps to the second, and flags
+/// random flags, and random times that the index keeps to the second
 ClusterFs::ObjectInfo
 Simulate::World::someInfo()
 {
@@ -181,7 +181,7 @@ Simulate::World::someInfo()
     return info;
 }
 
-/// an object is there, and takes the place of the version before
+/// a version is stored and takes the place of the one before
 void
 Simulate::World::complete(const uint64_t object, const uint64_t number)
 {
@@ -236,7 +236,7 @@ Simulate::World::continueStore()
         fill(w.version, w.writer->size(), piece, n);
         failed = !w.writer->append(piece, n);
     }
-    if (!failed && chance(20)) { // somebody reads what is there so far
+    if (!failed && chance(20)) { // somebody reads the bytes that have come so far
         const auto reader = engine_->read(*w.writer);
         char piece[1000];
         if (reader && w.writer->size()) {
@@ -263,7 +263,7 @@ Simulate::World::beginRead()
     readObject(someObject(), chance(30));
 }
 
-/// \param slowly in pieces, while other things happen
+/// \param slowly whether to read it in pieces, between other actions
 void
 Simulate::World::readObject(const uint64_t object, const bool slowly)
 {
@@ -272,7 +272,7 @@ Simulate::World::readObject(const uint64_t object, const bool slowly)
     ObjectInfo info;
     const auto found = engine_->find(Oracle::KeyOf(object), info);
     const auto starting = engine_->state() == EngineState::recovering;
-    if (!settled(object)) { // a start has to tell yet which version it is
+    if (!settled(object)) { // it is not known yet which version the start finds
         if (found)
             tally_.startHits += verifyOne(object, oracle_.of(object)) && starting;
         return;
@@ -348,7 +348,7 @@ Simulate::World::continueRead()
             broken("an open object can't be read on an honest disk");
         checkWait(clock_.micros() - begin);
     }
-    // a reader keeps the version that it opened, whatever happens to the object
+    // a reader keeps the version that it opened, even if the object is deleted or replaced
     if (n > 0 && !matches(r.version, r.offset, piece, static_cast<size_t>(n)))
         broken("wrong bytes of an object that is open");
     if (n > 0)
@@ -378,7 +378,7 @@ Simulate::World::gone(const uint64_t object)
         broken("a deleted object is found");
 }
 
-/// a revalidation that brought other headers
+/// a revalidation brings other headers
 void
 Simulate::World::replaceHead()
 {
@@ -389,7 +389,7 @@ Simulate::World::replaceHead()
     });
 }
 
-/// a revalidation whose response gets a key of its own
+/// the response of a revalidation gets a key of its own
 void
 Simulate::World::rename()
 {
@@ -403,8 +403,8 @@ Simulate::World::rename()
     });
 }
 
-/// An object becomes a version of another one, or of itself, with another head.
-/// \param how asks the engine for it
+/// an object becomes a version of another one, or of itself, with another head
+/// \param how calls the engine
 void
 Simulate::World::newHead(const uint64_t from, const uint64_t to, const ObjectInfo &info,
                          const std::function<void(uint32_t, const std::string &, std::function<void(Status)>)> &how)
@@ -415,7 +415,7 @@ Simulate::World::newHead(const uint64_t from, const uint64_t to, const ObjectInf
         return;
     const auto old = *v;
     const auto oldHead = below(std::min<uint64_t>(old.size, 2000) + 1);
-    if (oldHead < old.headSize) // keep the arithmetic of who wrote what simple
+    if (oldHead < old.headSize) // takeHead() can't divide an older head
         return;
     auto &fresh = oracle_.add(to);
     takeHead(fresh, old, oldHead, below(2000));
@@ -437,7 +437,7 @@ Simulate::World::newHead(const uint64_t from, const uint64_t to, const ObjectInf
         broken("a head update is never answered");
 }
 
-/// a revalidation that brought other times only
+/// a revalidation brings only other times
 void
 Simulate::World::updateInfo()
 {
@@ -455,7 +455,7 @@ Simulate::World::updateInfo()
     checkInfo(object, *v, info);
 }
 
-/// Walks the store. What it tells of must be there, once; whatever this run has stored must be among it.
+/// Lists the store. Each listed object must be there, and is listed once; all objects that this run has stored are listed.
 void
 Simulate::World::listAll()
 {

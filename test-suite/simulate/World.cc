@@ -11,9 +11,9 @@ using namespace ClusterFs;
 
 namespace Simulate {
 namespace {
-constexpr unsigned hungTurns = 500; ///< to wait for what may never come
-constexpr uint64_t slowMicros = 300; ///< of a look at the clock, in some worlds: what is done in slices then takes many
-constexpr uint64_t stopSlackMicros = 100000; ///< of a stop, which waits in steps
+constexpr unsigned hungTurns = 500; ///< turns to wait for an answer that may never come
+constexpr uint64_t slowMicros = 300; ///< microseconds that a look at the clock takes in some worlds, so that work in slices takes many
+constexpr uint64_t stopSlackMicros = 100000; ///< microseconds that a stop may take longer, because it waits in steps
 } // namespace
 } // namespace Simulate
 
@@ -48,12 +48,12 @@ Simulate::World::broken(const std::string &what) const
 void
 Simulate::World::say(const std::string &text) const
 {
-    const auto now = clock_.micros(); // which may take time, whether or not anybody listens
+    const auto now = clock_.micros(); // always, because a look at the clock may move it
     if (plan_.verbose)
         std::cout << now / 1000 << " ms: " << text << "\n";
 }
 
-/// another life of the store begins: nothing of the former one counts
+/// the store was formatted: nothing of the former one counts
 void
 Simulate::World::beginLife()
 {
@@ -104,8 +104,8 @@ Simulate::World::start()
     listing_ = config_.list;
 }
 
-/// The store is made anew, over what is there, on a disk as it is in this world. An honest
-/// one must take it; in what is left otherwise, nothing of the former store may be found.
+/// Formats the store anew over the former one, on the disk of this world. On an honest disk this
+/// must succeed; whenever it does, nothing of the former store may be found.
 void
 Simulate::World::formatWithFaults()
 {
@@ -116,7 +116,7 @@ Simulate::World::formatWithFaults()
     std::string error;
     const auto status = formatDevice(*device_, config_, random_(), error);
     device_.reset();
-    // when it failed, a superblock of the former store may be left, and say fewer bytes than the device has by now
+    // if it failed, a superblock of the former store may be left, with fewer bytes than the device has now
     if (status == Status::ok) {
         oracle_.forget();
         formatted_ = media_->size();
@@ -128,8 +128,8 @@ Simulate::World::formatWithFaults()
     ++tally_.reformats;
 }
 
-/// Lets the start go on, while somebody uses the store or not.
-/// \returns false when the run is to end before the start does
+/// Lets the start go on, with or without somebody who uses the store.
+/// \returns false when the run ends before the start does
 bool
 Simulate::World::startUp()
 {
@@ -146,7 +146,7 @@ Simulate::World::startUp()
         const auto ends = chance(30) ? below(100) : ~uint64_t(0);
         const unsigned most = hangs_ ? hungTurns : maxTurns;
         for (unsigned i = 0; engine_->state() == EngineState::recovering; ++i) {
-            if (i == 1000) // a scan would take minutes
+            if (i == 1000) // with such delays, a scan would take minutes
                 setDelay();
             if (i >= ends) {
                 ++tally_.endedStarts;
@@ -185,7 +185,8 @@ Simulate::World::setDelay()
     device_->setDelay(50 + below(500), requestMost_);
 }
 
-/// \param wellNow without faults; must succeed
+/// opens the store
+/// \param wellNow whether the disk has no faults: then it must succeed
 void
 Simulate::World::open(const bool wellNow)
 {
@@ -230,7 +231,8 @@ Simulate::World::stop()
     device_.reset();
 }
 
-/// \returns whether the engine says that nothing is lost
+/// closes the engine
+/// \returns whether it says that nothing is lost
 bool
 Simulate::World::stopInOrder()
 {

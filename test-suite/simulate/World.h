@@ -18,14 +18,14 @@
 
 namespace Simulate {
 
-/// what to do, for one seed
+/// the arguments of one world
 struct Plan {
     uint64_t seed = 1;
     unsigned cycles = 10; ///< runs of the engine, each ended by a stop or a crash
     bool verbose = false;
 };
 
-/// counts of what happened, to see that the simulation does something
+/// counters, to see that the simulation does something
 struct Tally {
     uint64_t stores = 0;
     uint64_t reads = 0;
@@ -46,23 +46,23 @@ struct Tally {
     uint64_t grown = 0; ///< devices that became larger
     uint64_t shrunk = 0; ///< starts on a smaller device, all refused
     uint64_t reconfigured = 0; ///< while the engine ran
-    uint64_t busyStarts = 0; ///< that somebody used the store in
-    uint64_t endedStarts = 0; ///< that a stop, a kill or a power cut came in
-    uint64_t startHits = 0; ///< of which were hits, before the whole index was known
+    uint64_t busyStarts = 0; ///< starts during which somebody used the store
+    uint64_t endedStarts = 0; ///< starts that a stop, a kill or a power cut ended
+    uint64_t startHits = 0; ///< hits before the whole index was known
     uint64_t startRemoves = 0;
     uint64_t infoUpdates = 0;
-    uint64_t listed = 0; ///< objects that next() told of
+    uint64_t listed = 0; ///< objects that Engine::next() listed
     uint64_t outages = 0; ///< times that no write succeeded
-    uint64_t readOnly = 0; ///< runs that ended without storing any more
+    uint64_t readOnly = 0; ///< runs that were read-only at their end
     uint64_t clockSteps = 0;
-    uint64_t waits = 0; ///< for reads that nothing but housekeeping could hold up
+    uint64_t waits = 0; ///< reads whose time was checked
 };
 
-/// A history that its seed determines. Half of the worlds have an honest disk,
-/// on which every promise is checked; of these, some have times in which no write succeeds.
-/// In the others the disk lies and fails, or leaves requests unanswered, and these promises
-/// are left: never wrong bytes, no other version than the one that is known to be there
-/// since the last start, and a stop ends in time.
+/// A history that its seed determines. Half of the worlds have an honest disk, on which
+/// every promise is checked; some of these have times in which no write succeeds. In the
+/// other worlds, the disk lies and fails, or leaves requests unanswered, and these
+/// promises remain: never wrong bytes, no other version than the one that is known to be
+/// there since the last start, and a stop that ends in time.
 class World
 {
 public:
@@ -85,16 +85,16 @@ private:
         Version version;
         uint64_t offset = 0;
     };
-    /// what holds from some time of a run on
+    /// the promises that hold from some time of a run on
     struct Promise {
         uint64_t since; ///< Clock::micros()
         uint32_t persist; ///< seconds
         uint32_t deleteTime; ///< seconds
     };
-    /// what a start has to read, since formatting
+    /// the writes that a start has to read, counted from formatting on
     struct Work {
-        uint64_t clusters = 0; ///< written
-        uint64_t journalBlocks = 0;
+        uint64_t clusters = 0; ///< clusters written
+        uint64_t journalBlocks = 0; ///< blocks of the journal written
     };
 
     void beginLife();
@@ -159,7 +159,8 @@ private:
     ClusterFs::ObjectInfo someInfo();
     void pass(uint64_t micros);
     void readWhole(uint64_t object, const Version &);
-    /// \returns the bytes, or false when the device kept them
+    /// reads an object to its end
+    /// \returns false when the device did not give all bytes
     bool fetchAll(ClusterFs::Reader &, std::string &);
     bool await(const std::function<bool()> &) const;
 
@@ -182,30 +183,30 @@ private:
     std::vector<Writing> writing_;
     std::vector<Reading> reading_;
     bool honest_ = true;
-    bool hangs_ = false; ///< not honest in that some requests are never answered
+    bool hangs_ = false; ///< the disk is not honest: it never answers some requests
     bool lifetimes_ = false; ///< objects expire
     bool outages_ = false; ///< there are times in which no write succeeds
-    uint64_t formatted_ = 0; ///< the fewest bytes that a superblock on the device may say
+    uint64_t formatted_ = 0; ///< the fewest bytes that a superblock on the device may have as its size
     uint64_t objects_ = 0; ///< different keys
     std::vector<Promise> promises_; ///< of this run, in order
-    std::set<uint64_t> settled_; ///< objects of which it is known in this run whether, and as which version, they are there
-    Work before_; ///< in the runs before
-    Work last_; ///< when it was looked at last
-    Work begun_; ///< no later than when the newest checkpoint was begun
-    Work next_; ///< no later than when the next one will be
+    std::set<uint64_t> settled_; ///< objects whose presence and version are known in this run
+    Work before_; ///< in the runs before this one
+    Work last_; ///< at the last look
+    Work begun_; ///< at a look before the newest checkpoint began
+    Work next_; ///< at a look before the next checkpoint begins
     uint64_t checkpoints_ = 0; ///< in this run
-    uint64_t writesBefore_ = 0; ///< to the device in the runs before, since formatting
-    uint64_t startBegan_ = 0; ///< of this run, Clock::micros()
-    uint64_t startEnded_ = 0; ///< 0: it has not
-    uint64_t troubleEnds_ = 0; ///< until then, nothing of this run had to become durable
-    uint64_t requestMost_ = 0; ///< microseconds that a request of the device takes
+    uint64_t writesBefore_ = 0; ///< writes of the device in the runs before, since formatting
+    uint64_t startBegan_ = 0; ///< when this run began, Clock::micros()
+    uint64_t startEnded_ = 0; ///< when its start was over, Clock::micros(); 0 = it is not
+    uint64_t troubleEnds_ = 0; ///< until then, no object of this run had to become durable, Clock::micros()
+    uint64_t requestMost_ = 0; ///< most microseconds that a request of the device takes
     bool outage_ = false; ///< no write succeeds now
     bool troubled_ = false; ///< in this run there was an outage
-    bool listing_ = false; ///< this run keeps the keys
-    bool afterCut_ = false; ///< the power was cut since a start was looked at last
-    bool cutUnhealed_ = false; ///< the power was cut since the store was stopped in order
-    bool everEvicted_ = false; ///< then a missing object proves something only when it is new
-    bool scanned_ = false; ///< then deleted objects may be back, marked as doubtful
+    bool listing_ = false; ///< this run has Config::list
+    bool afterCut_ = false; ///< the power was cut after the last start that was verified
+    bool cutUnhealed_ = false; ///< the power was cut after the last clean stop
+    bool everEvicted_ = false; ///< objects may have been evicted: a missing one is a fault only when it is new
+    bool scanned_ = false; ///< the start scanned: deleted objects may be back, marked as doubtful
     Tally tally_;
 };
 

@@ -14,10 +14,10 @@ namespace {
 
 struct Arguments {
     Simulate::Plan plan;
-    uint64_t worlds = 1; ///< seeds in a row
-    unsigned operations = 0; ///< of all histories that are to be played instead
-    std::string first; ///< operations of these: no others are played
-    std::string history; ///< to be played instead
+    uint64_t worlds = 1; ///< how many, with seeds in a row
+    unsigned operations = 0; ///< if not 0, all histories of so many operations are played instead
+    std::string first; ///< only those of these histories that begin so
+    std::string history; ///< if not empty, this history is played instead
     bool valid = true;
 };
 
@@ -154,7 +154,7 @@ playWorlds(const Arguments &a)
 int
 main(int argc, char **argv)
 {
-    // devices in memory come and go: what one leaves serves the next, without a page fault for each page
+    // devices in memory come and go: the memory of one is kept for the next, so that not each of its pages faults again
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 512 << 20);
     const auto a = parse(argc, argv);

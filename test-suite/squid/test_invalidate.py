@@ -53,7 +53,7 @@ def test_purge_then_kill(t):
     squid.wait_packed()
     for url in urls[::2]:
         assert squid.client.request(url, method="PURGE").status == 200
-    wait_for(lambda: squid.values().number("deletes not logged yet") == 0, "the delete log")
+    wait_for(lambda: squid.values().number("deletes not logged yet") == 0, "the journal")
     squid.kill().start()
     for number, url in enumerate(urls):
         if number % 2:

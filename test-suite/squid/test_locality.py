@@ -57,8 +57,8 @@ def test_pages_are_read_in_one_request(t):
     different now and then, so that some objects are read alone."""
     reads, values = reads_per_page(t, "referer")
     assert reads <= 4, f"{reads} reads a page\n{values.text}"
-    assert values.number("group reads") + values.number("reads ahead") >= PAGES / 2, values.text
-    assert values.number("objects read ahead") >= PAGES * MEMBERS / 2, values.text
+    assert values.number("group reads") + values.number("prefetch reads") >= PAGES / 2, values.text
+    assert values.number("objects prefetched") >= PAGES * MEMBERS / 2, values.text
     assert values.number("members by referer") > 0, values.text
     assert values.number("groups known before") >= PAGES, values.text
 

@@ -29,24 +29,38 @@ def test_manual_pages_have_the_usages(test):
 
 
 def test_states_of_clusters_are_the_same_everywhere():
-    """The transitions that the cluster table allows, those that Catalog.h explains, and the picture's."""
-    compare_transitions("catalog/ClusterTable.cc", "catalog/Catalog.h", "states.dot")
+    """The states, the transitions that the cluster table allows, those that Catalog.h explains, and the picture's."""
+    compare_transitions("catalog/ClusterTable", "catalog/Catalog.h", "states.dot")
 
 
 def test_states_of_relocations_are_the_same_everywhere():
     """The same of moving objects out of a cluster."""
-    compare_transitions("space/Relocation.cc", "space/Relocation.h", "relocation.dot")
+    compare_transitions("space/Relocation", "space/Relocation.h", "relocation.dot")
 
 
-def compare_transitions(table, header, picture):
-    """Compares the transitions between states that a table of the source has, those that a header explains, and a picture's."""
-    rows = re.findall(r"^    /\* (\w+) \*/ (.*),$", text(f"src/fs/cluster/{table}"), re.M)
+def test_states_of_checkpoints_are_the_same_everywhere():
+    """The same of writing a checkpoint."""
+    compare_transitions("recovery/Checkpoint", "recovery/Checkpoint.h", "checkpoint.dot")
+
+
+def compare_transitions(source, header, picture):
+    """Compares the transitions between the states of a source, as its table has them, as a header explains them, and a picture's."""
+    enum = re.search(r"enum class \w*State : uint8_t \{(.*?)\n? *\};", text(f"src/fs/cluster/{source}.h"), re.S)[1]
+    states = re.findall(r"\b[a-z]\w*", re.sub(r"///.*", "", enum))
+    rows = re.findall(r"^    /\* (\w+) \*/ (.*),$", text(f"src/fs/cluster/{source}.cc"), re.M)
+    assert len(states) > 8 and [state for state, _ in rows] == states, rows
     allowed = {(state, after) for state, afters in rows for after in re.findall(r"bit\(\w+::(\w+)\)", afters)}
-    assert len(rows) == 9 and len(allowed) > 10, rows
-    lines = re.findall(r"^ \*  (\w+) -> (\w+(?:, \w+)*)  ", text(f"src/fs/cluster/{header}"), re.M)
-    assert allowed == {(state, after) for state, afters in lines for after in afters.split(", ")}
-    edges = re.findall(r"^    (\w+) -> \{?(\w+(?: \w+)*)\}? \[", text(f"docs/pictures/{picture}"), re.M)
-    assert allowed == {(state, after) for state, afters in edges for after in afters.split(" ")}
+    assert len(allowed) > 10, rows
+    words = r"(\w+(?:,? \w+)*)"  # one or several
+    lines = re.findall(rf"^ \*  {words} -> {words}  ", text(f"src/fs/cluster/{header}"), re.M)
+    assert allowed == pairs(lines)
+    edges = re.findall(rf"^    \{{?{words}\}}? -> \{{?{words}\}}? \[", text(f"docs/pictures/{picture}"), re.M)
+    assert allowed == pairs(edges)
+
+
+def pairs(rows):
+    """{(state, after)} of rows that name several of either."""
+    return {(state, after) for states, afters in rows for state in re.findall(r"\w+", states) for after in re.findall(r"\w+", afters)}
 
 
 def test_memory_of_the_tool(test):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from common import TOP
+from common import BUILD, TOP
 from toolkit import MIB, Image, need_root, program, url
 
 #: options that a subcommand cannot do without
@@ -21,7 +21,11 @@ def readers(test):
 
 
 def test_help_and_version(test):
-    assert test.tool("--version").out.startswith("clusterfs ")
+    version = re.search(r'projectVersion\[\] = "(.+)"', (TOP / "src/fs/cluster/base/Version.h").read_text())[1]
+    assert test.tool("--version").out.startswith(f"clusterfs {version}, device format ")
+    assert re.search(r"^VERSION = (.+)$", (BUILD / "Makefile").read_text(), re.M)[1] == version
+    newest = re.search(r"^## (.+)$", (TOP / "CHANGELOG.md").read_text(), re.M)[1]
+    assert newest.split(",")[0] == version, f"the newest heading of CHANGELOG.md is '{newest}'"
     overview = test.tool("help").out
     names = test.subcommands()
     assert {"format", "inspect", "check", "dump", "map", "purge"} <= set(names) and len(names) == overview.count(" PATH"), overview

@@ -22,8 +22,8 @@ EPILOG = """examples:
   ./bench report build/bench/full        writes report.md and report.html there
   ./bench compare build/bench/before build/bench/full
   ./bench keep build/bench/full docs/results/full
-A set that was interrupted goes on where it was when the same command is given again.
-Run as root: the disks are modelled by a FUSE daemon below loop devices, memory is limited by a cgroup."""
+An interrupted set goes on where it was when the same command is given again.
+./bench needs root: a FUSE daemon below loop devices models the disks, and a cgroup limits the memory."""
 
 
 def arguments():
@@ -31,41 +31,41 @@ def arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="do", metavar="COMMAND", required=True)
     for name, what in (("quick", "a small set, under 10 minutes"), ("full", "the whole set, under 3 hours"),
-                       ("tiny", "seconds for each run, to see that all of it works; its figures mean nothing")):
+                       ("tiny", "a set that takes seconds for each run, to see that everything works; its figures mean nothing")):
         _set_options(commands.add_parser(name, help=what, description=what))
-    what = "writes report.md and report.html into folders of results, of ./bench or of bench-scale (report.md alone)"
+    what = "writes report.md and report.html into folders of results of ./bench; for results of bench-scale, report.md alone"
     report = commands.add_parser("report", help=what, description=what)
     report.add_argument("dirs", type=pathlib.Path, metavar="DIR", nargs="+")
     compare = commands.add_parser("compare", help="compares two folders of results")
     compare.add_argument("a", type=pathlib.Path, metavar="A")
     compare.add_argument("b", type=pathlib.Path, metavar="B")
     what = "copies the raw results of DIR, of ./bench or of bench-scale, into FOLDER, as text that version control can compare"
-    keep = commands.add_parser("keep", help=what, description=what + ". What else is in FOLDER stays.")
+    keep = commands.add_parser("keep", help=what, description=what + ". Other results in FOLDER stay.")
     keep.add_argument("dir", type=pathlib.Path, metavar="DIR")
     keep.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
-    commands.add_parser("list", help="the parts of each set, and the stores")
+    commands.add_parser("list", help="lists the parts of each set, and the stores")
     return parser.parse_args()
 
 
 def _set_options(parser):
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="names or beginnings of names, see ./bench list; all where none is given")
+                        help="names of parts, or beginnings of names, see ./bench list; none: all parts")
     parser.add_argument("--stores", type=_words, metavar="A,B", help="only these stores")
     parser.add_argument("--with", type=_words, metavar="A,B", dest="others", default=[],
-                        help=f"other proxies too: {', '.join(plans.OTHER_PROXIES)}, in the parts with loads on a disk")
+                        help=f"measure other proxies, too: {', '.join(plans.OTHER_PROXIES)}, in the parts with loads on a disk")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="folder of results (default build/bench/SET)")
-    parser.add_argument("--again", action="store_true", help="measure anew what is in the folder already")
+    parser.add_argument("--again", action="store_true", help="measure again the parts that the folder has already")
     parser.add_argument("--squid", type=pathlib.Path, default=TREE / "build" / "squid-7", metavar="PREFIX",
                         help="an installed Squid with clusterfs: PREFIX/sbin/squid (default build/squid-7)")
     parser.add_argument("--programs", type=pathlib.Path, default=TREE / "build", metavar="DIR",
-                        help="where diskmodel, bench-origin, bench-client were built (default build)")
-    parser.add_argument("--trace", type=pathlib.Path, metavar="FILE", help="page structures: a .tsv.gz of page loads")
+                        help="the folder with diskmodel, bench-origin and bench-client (default build)")
+    parser.add_argument("--trace", type=pathlib.Path, metavar="FILE", help="a .tsv.gz of page loads, for the structure of pages")
     parser.add_argument("--polygraph", type=pathlib.Path, metavar="DIR",
-                        help="where Web Polygraph is installed: enables the part polygraph")
-    parser.add_argument("--port", type=int, default=13128, help="of the proxies, and some above (default 13128)")
-    parser.add_argument("--origin-port", type=int, default=18080, help="of the origin (default 18080)")
-    parser.add_argument("--seed", type=int, default=1, help="of the visits (default 1)")
-    parser.add_argument("--no-check", action="store_true", help="clients do not compare bodies")
+                        help="the folder where Web Polygraph is installed; enables the part polygraph")
+    parser.add_argument("--port", type=int, default=13128, help="first port of the proxies, which use some above, too (default 13128)")
+    parser.add_argument("--origin-port", type=int, default=18080, help="port of the origin server (default 18080)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random visits (default 1)")
+    parser.add_argument("--no-check", action="store_true", help="let clients not compare bodies")
 
 
 def _words(text):

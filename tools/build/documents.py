@@ -142,6 +142,15 @@ def watch_table(tables):
                     [(row["name"], row["meaning"], row["watch"]) for row in tables["statistics"] if row["watch"]])
 
 
+# messages
+
+
+def message_table(tables):
+    """All lines that the module writes to cache.log, and the reasons in them, with ... in the places of values."""
+    return markdown(("level", "line", "what it means, what to do"),
+                    [(row["level"], row["text"].replace("%", "..."), row["meaning"]) for row in tables["messages"]])
+
+
 # fields on the disk
 
 STRUCTURES = ("superblock", "cluster header", "directory entry", "part reference", "extent header", "index block", "section",
@@ -172,12 +181,13 @@ def record_table(name):
 
 def history_table(tables):
     """Of the versions, a row for each."""
-    return markdown(("version", "since", "what changed"), [(str(n), row["since"], row["what"]) for n, row in enumerate(tables["history"], 1)])
+    return markdown(("version", "since", "change"), [(str(n), row["since"], row["what"]) for n, row in enumerate(tables["history"], 1)])
 
 
 PARTS = (
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
+    ("docs/operations.md", "the messages", message_table),
     ("docs/metrics.md", "the statistics", statistic_tables),
     ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
     ("docs/man/clusterfs.8", "the synopses", synopses),
@@ -187,6 +197,7 @@ PARTS = (
     *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),
     ("docs/format.md", "the history", history_table),
 )
+MANUAL = sorted(TOP.glob("docs/man/*.8"))
 PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))
 
 
@@ -208,6 +219,9 @@ def wanted(tables):
         texts[path] = between_marks(path, texts.get(path) or path.read_text(encoding="utf-8"), part, lines(tables))
     path = TOP / "docs" / "format.md"
     texts[path] = re.sub(r"^(# On-disk format, version )\d+", rf"\g<1>{len(tables['history'])}", texts[path], flags=re.M)
+    for path in MANUAL:
+        text = texts.get(path) or path.read_text(encoding="utf-8")
+        texts[path] = re.sub(r'^(\.TH \S+ 8 "" "clusterfs)[^"]*"', rf'\g<1> {tables["version"]}"', text, flags=re.M)
     for path in PATCHES:
         texts[path] = patched(path.read_text(encoding="utf-8"), tables)
     return texts

@@ -258,9 +258,9 @@ runCheck(const Words &words)
 extern const Command checkCommand = {
     "check", &runCheck,
     "PATH [--json]",
-    "Reads superblocks, index log, journals, and all clusters in use, compares every\n"
+    "Reads superblocks, index log, journals, and all clusters in use. Compares every\n"
     "checksum, and says what a start would do. Changes nothing.\n"
-    "Ends with 0 when all is well, 1 when something is damaged, 2 when it cannot tell."
+    "Ends with 0 when nothing is damaged, 1 when something is, 2 when it could not check."
 };
 
 } // namespace ClusterFs::Cli

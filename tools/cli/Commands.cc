@@ -53,11 +53,12 @@ overview()
            "  clusterfs help [SUBCOMMAND]\n"
            "  clusterfs --version\n"
            "\n"
-           "PATH is a block device or a file that no running Squid uses. Exit codes: 0 fine,\n"
+           "PATH is a block device or a file that no running Squid uses. Exit status: 0 done,\n"
            "1 done but something is damaged, 2 refused.\n"
            "\n"
            "Subcommands that go through the objects take as much memory as Squid for the\n"
-           "index: 36 bytes an object, 64 a cluster.\n";
+           "index: 36 bytes an object, 64 a cluster. Each subcommand has a manual page, such as\n"
+           "clusterfs-check(8).\n";
 }
 
 Line::Line(const char *const command):
@@ -72,7 +73,7 @@ Line::read(const Words &given)
     if (!CommandLine::read(given))
         return false;
     if (paths_.empty())
-        throw BadRequest("which one? Name a block device or a file");
+        throw BadRequest("there is no path. Name a block device or a file");
     if (paths_.size() > 1)
         throw BadRequest("one path at a time: there are " + paths_[0] + " and " + paths_[1]);
     if (path().empty())

@@ -50,7 +50,7 @@ runDump(const Words &words)
 {
     bool json = false;
     Line line("dump");
-    line.flag("json", json, "print a JSON object for each");
+    line.flag("json", json, "print a JSON object for each object");
     if (!line.read(words))
         return exitFine;
     OpenedIndex opened;
@@ -84,9 +84,9 @@ runDump(const Words &words)
 extern const Command dumpCommand = {
     "dump", &runDump,
     "PATH [--json]",
-    "Lists the objects that a start would find, a line each: key, URL, size, time of\n"
-    "the response, expiry, last modification, flags, cluster, offset, state; separated\n"
-    "by tabs. Times are seconds since 1970, -1 when unknown. Changes nothing."
+    "Lists the objects that a start would find, a line each, separated by tabs: key, URL,\n"
+    "size, time of the response, expiry, last modification, flags, cluster, offset, state.\n"
+    "Times are seconds since 1970, -1 when unknown. Changes nothing."
 };
 
 } // namespace ClusterFs::Cli

@@ -58,13 +58,13 @@ understand(const Words &words, FormatOrder &order)
 {
     std::string size, owner, error;
     Line line("format");
-    line.text("size", size, "MB", "make a file of that size, if there is none; of what\nexists, use only so much");
+    line.text("size", size, "MB", "make a file of that size, if there is none; of an existing\ndevice or file, use only that much");
     std::map<const Option *, std::string> values;
     for (const auto &option: options()) {
         if (option.effect == Option::Effect::format)
             line.text(option.name, values[&option], option.unit, helpOf(option));
     }
-    line.text("owner", owner, "USER", "give the device or file to this user (Squid's), as root");
+    line.text("owner", owner, "USER", "give the device or file to this user (cache_effective_user); needs root");
     line.flag("force", order.force, "overwrite whatever is there, unless it is in use");
     if (!line.read(words))
         return false;

@@ -3,6 +3,7 @@
 
 #include "Image.h"
 
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/recovery/SuperblockFile.h"
 
 #include <cstdio>
@@ -21,7 +22,7 @@ Log
 complaints(const std::string &path)
 {
     return [path](const LogLevel level, const std::string &line) {
-        if (level == LogLevel::error || level == LogLevel::warning)
+        if (level <= LogLevel::warning)
             complain(line.find(path) == std::string::npos ? path + ": " + line : line);
     };
 }
@@ -93,8 +94,7 @@ Image::choose(Superblock &superblock, std::string &error)
         return status;
     if (superblock.geometry.clusterBytes % device_->alignment() == 0)
         return Status::ok;
-    error = "clusters of " + std::to_string(superblock.geometry.clusterBytes) +
-            " bytes do not suit a device with blocks of " + std::to_string(device_->alignment());
+    error = messageText<Message::blocksUnsuited>(superblock.geometry.clusterBytes, device_->alignment());
     return Status::unsupported;
 }
 

@@ -288,7 +288,8 @@ runInspect(const Words &words)
 extern const Command inspectCommand = {
     "inspect", &runInspect,
     "PATH [--cluster=N] [--json]",
-    "Shows superblocks, regions, index log, groups and journals. Changes nothing."
+    "Shows superblocks, regions, index log, groups and journals, or the directory of one\n"
+    "cluster. Changes nothing."
 };
 
 } // namespace ClusterFs::Cli

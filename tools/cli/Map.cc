@@ -306,9 +306,9 @@ runMap(const Words &words)
 extern const Command mapCommand = {
     "map", &runMap,
     "PATH",
-    "Prints a picture of the device as SVG: where groups, single and large objects are,\n"
-    "and of each cluster how long ago it was written and used, and how much of it is\n"
-    "still needed. Changes nothing."
+    "Prints a picture of the device as SVG: the places of groups, single and large\n"
+    "objects, the age and last use of each cluster, and the share of it that is still\n"
+    "needed. Changes nothing."
 };
 
 } // namespace ClusterFs::Cli

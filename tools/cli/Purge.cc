@@ -48,9 +48,9 @@ private:
 void
 Choice::declare(Line &line)
 {
-    line.text("url", url_, "URL", "all versions of exactly this URL");
-    line.text("prefix", prefix_, "TEXT", "all URLs that begin with this");
-    line.text("pattern", pattern_, "REGEX", "all URLs in which this POSIX extended regular expression matches");
+    line.text("url", url_, "URL", "remove exactly this URL");
+    line.text("prefix", prefix_, "TEXT", "remove all URLs that begin with this text");
+    line.text("pattern", pattern_, "REGEX", "remove all URLs that this POSIX extended regular expression matches");
 }
 
 void
@@ -159,7 +159,7 @@ removeAll(Image &image, const Superblock &superblock, const std::vector<Matches:
         if (engine.stats().deletesPending < maxPending)
             continue;
         if (!workUntil(engine, image, loggingMicros, [&] { return engine.stats().deletesPending < maxPending / 2; })) {
-            error = "the delete log can't be written; only the first " + std::to_string(removed.objects) + " were removed";
+            error = "the journal can't be written; only the first " + std::to_string(removed.objects) + " were removed";
             return false;
         }
     }
@@ -183,7 +183,7 @@ runPurge(const Words &words)
     bool dry = false;
     Line line("purge");
     choice.declare(line);
-    line.flag("dry-run", dry, "only list them; changes nothing");
+    line.flag("dry-run", dry, "only list the objects, and remove none");
     if (!line.read(words))
         return exitFine;
     choice.prepare(line);
@@ -215,7 +215,7 @@ runPurge(const Words &words)
 extern const Command purgeCommand = {
     "purge", &runPurge,
     "PATH (--url=URL | --prefix=TEXT | --pattern=REGEX) [--dry-run]",
-    "Removes objects from a cache that no Squid has open: lists them, a line each (key,\n"
+    "Removes objects from a cache that no Squid has open. Lists them, a line each (key,\n"
     "size, URL, separated by tabs), and says at the end how many were removed."
 };
 

@@ -4,6 +4,8 @@
 #include "Commands.h"
 #include "Image.h"
 
+#include "fs/cluster/base/Version.h"
+
 #include <cstdio>
 #include <exception>
 
@@ -42,7 +44,7 @@ run(std::vector<std::string> words)
     const auto name = words[0];
     words.erase(words.begin());
     if (name == "--version" || name == "version") {
-        printf("clusterfs %s, device format %u\n", PACKAGE_VERSION, formatVersion);
+        printf("clusterfs %s, device format %u\n", projectVersion, formatVersion);
         return exitFine;
     }
     if (name == "help" || name == "--help" || name == "-h")

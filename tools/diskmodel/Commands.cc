@@ -28,7 +28,7 @@ struct ModelOptions {
     void declare(CommandLine &line) {
         line.text("model", name, "NAME", "hdd, hdd10k, ssd or fast");
         line.text("set", set, "NAME=VALUE,...", "changes the model's parameters, see diskmodel --help");
-        line.bytes("size", size, leastDevice, maxDevice, "of the disk")->required(!size);
+        line.bytes("size", size, leastDevice, maxDevice, "size of the disk")->required(!size);
     }
 
     Parameters parameters() const { return Parameters::Of(name).with(set); }
@@ -57,18 +57,18 @@ runServe(const std::vector<std::string> &words)
     CommandLine line("diskmodel serve --size=SIZE [options]: makes a block device, until SIGTERM or SIGINT (root)");
     model.declare(line);
     line.text("name", options.name, "NAME", "part of the folder's name");
-    line.text("store-folder", options.storeFolder, "DIR", "where the bytes are kept");
-    line.text("store", options.store, "FILE", "keep them in this file, which stays");
-    line.flag("overcommit", options.overcommit, "there need not be room for all of the disk");
+    line.text("store-folder", options.storeFolder, "DIR", "folder for the bytes");
+    line.text("store", options.store, "FILE", "keep the bytes in this file, which stays");
+    line.flag("overcommit", options.overcommit, "start although there is no room for the whole disk");
     line.text("record", options.record, "FILE", "record all writes, for replay");
-    line.bytes("record-limit", options.recordLimit, 1 << 12, maxDevice, "end of that file; then all requests fail");
-    line.flag("no-loop", options.loop, "no block device, only the file", false);
-    line.text("scheduler", options.scheduler, "NAME", "of the block device (default: mq-deadline for hdd, else none)");
-    line.whole("sector", options.sector, 512, 4096, "bytes of its logical block");
-    line.flag("until-eof", options.untilEof, "end when standard input ends, too");
-    line.whole("patience", options.patience, 0, 600, "seconds that others may keep the disk in use after the end");
-    line.footer("It prints a line of JSON: device, folder, file, server. The folder holds the disk as\n"
-                "a file; stats (JSON, read it); ctl (write commands, read what was wrong with them):\n" + std::string(Control::Help()));
+    line.bytes("record-limit", options.recordLimit, 1 << 12, maxDevice, "most bytes of that file; then all requests fail");
+    line.flag("no-loop", options.loop, "make no block device, only the file", false);
+    line.text("scheduler", options.scheduler, "NAME", "scheduler of the block device (default: mq-deadline for hdd, else none)");
+    line.whole("sector", options.sector, 512, 4096, "bytes of a logical block");
+    line.flag("until-eof", options.untilEof, "also end when standard input ends");
+    line.whole("patience", options.patience, 0, 600, "seconds to wait at the end while others use the disk");
+    line.footer("It prints a line of JSON: device, folder, file, server. The folder holds the disk as a\n"
+                "file; stats, which is JSON; and ctl, which takes commands and then tells their errors:\n" + std::string(Control::Help()));
     if (!line.read(words))
         return 0;
     checkName(options.name);
@@ -117,15 +117,15 @@ runReplay(const std::vector<std::string> &words)
     uint64_t upto = 0, seed = 1;
     double fraction = 1;
     bool onlyList = false;
-    CommandLine line("diskmodel replay LOG IMAGE [options]: makes what a power cut would have left\n"
-                     "diskmodel replay LOG --list: the records: number, kind, offset, bytes, s");
+    CommandLine line("diskmodel replay LOG IMAGE [options]: makes the image that a power cut would have left\n"
+                     "diskmodel replay LOG --list: prints the records: number, kind, offset, bytes, seconds");
     line.choice("mode", mode, {"prefix", "drop", "subset"},
-                "prefix: all that arrived. drop: what flushes guarantee.\nsubset: that, and some of the rest, some of it torn");
-    line.whole("upto", upto, 1, UINT64_MAX, "the power is cut after this record (default: at the end)");
-    line.text("mark", mark, "N", "or at this mark");
-    line.real("fraction", fraction, 0, 1, "or after this share of the records");
-    line.whole("seed", seed, 0, UINT64_MAX, "of what is kept, torn and lost");
-    line.text("base", base, "IMAGE", "what was on the disk when the log began");
+                "prefix: all writes that arrived. drop: those that flushes guarantee.\nsubset: those, and some of the others, some of them torn");
+    line.whole("upto", upto, 1, UINT64_MAX, "cut the power after this record (default: at the end)");
+    line.text("mark", mark, "N", "cut the power at this mark");
+    line.real("fraction", fraction, 0, 1, "cut the power after this share of the records");
+    line.whole("seed", seed, 0, UINT64_MAX, "seed of the choice what is kept, torn and lost");
+    line.text("base", base, "IMAGE", "the disk as it was when the log began");
     line.flag("list", onlyList, "print the records instead");
     line.words(places);
     if (!line.read(words))
@@ -153,14 +153,14 @@ runPredict(const std::vector<std::string> &words)
     Load load;
     ModelOptions model;
     model.size = uint64_t(8) << 30;
-    CommandLine line("diskmodel predict [options]: what the model itself says of a load");
+    CommandLine line("diskmodel predict [options]: prints what the model says of a load");
     model.declare(line);
-    line.bytes("block", load.block, 512, 1 << 30, "of a request");
+    line.bytes("block", load.block, 512, 1 << 30, "bytes of a request");
     line.whole("depth", load.depth, 1, 4096, "requests under way");
-    line.whole("requests", load.requests, 1, 100000000, "in all");
-    line.flag("write", load.writes, "they write");
-    line.flag("sequential", load.sequential, "from the beginning of the disk, not at random");
-    line.whole("seed", load.seed, 0, UINT64_MAX, "of the random offsets");
+    line.whole("requests", load.requests, 1, 100000000, "requests in all");
+    line.flag("write", load.writes, "write instead of reading");
+    line.flag("sequential", load.sequential, "begin at the start of the disk and go on in order, not at random");
+    line.whole("seed", load.seed, 0, UINT64_MAX, "seed of the random offsets");
     if (!line.read(words))
         return 0;
     Prediction prediction(model.parameters(), model.checkedSize(), load);

@@ -4,6 +4,8 @@
 #include "tools/base/Json.h"
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Messages.h"
+#include "fs/cluster/base/Version.h"
 #include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/layout/Tables.h"
@@ -54,6 +56,16 @@ layoutRows()
 }
 
 static Json
+messageRows()
+{
+    static const char *const levels[] = {"fatal", "error", "warning", "notice", "reason"};
+    Json rows = Json::array();
+    for (const auto &m: messages)
+        rows.push_back({{"level", levels[static_cast<size_t>(m.level)]}, {"text", m.text}, {"meaning", m.meaning}});
+    return rows;
+}
+
+static Json
 historyRows()
 {
     Json rows = Json::array();
@@ -65,7 +77,8 @@ historyRows()
 int
 main()
 {
-    const Json tables = {{"options", optionRows()}, {"statistics", statisticRows()}, {"history", historyRows()}, {"layout", layoutRows()}};
+    const Json tables = {{"version", projectVersion}, {"options", optionRows()}, {"statistics", statisticRows()},
+                         {"history", historyRows()}, {"layout", layoutRows()}, {"messages", messageRows()}};
     std::cout << Tools::jsonText(tables, 1) << std::endl;
     return 0;
 }

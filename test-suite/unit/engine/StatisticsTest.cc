@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of statistics: it has all figures, and the page shows them as scripts know them. */
 
+#include "fs/cluster/base/Version.h"
 #include "fs/cluster/engine/Report.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +154,8 @@ TEST(Statistics, pageKeepsItsForm) {
     s.stats.counters.longestTurn = 77;
     for (const uint64_t micros: {100, 200, 70000})
         s.device.op[0].latency.add(micros);
-    EXPECT_EQ(reportText(s).substr(0, 60), "state:                       serving\n\n[space]\nobjects:      ");
+    const auto begin = "state:                       serving\nversion:                     " + std::string(projectVersion) + "\n\n[space]\nobjects:      ";
+    EXPECT_EQ(reportText(s).substr(0, begin.size()), begin);
     EXPECT_EQ(line(s, "objects"), "objects:                     12");
     EXPECT_EQ(line(s, "object bytes"), "object bytes:                3145728 (3.0 MB)");
     EXPECT_EQ(line(s, "index bytes per object"), "index bytes per object:      40.062");

@@ -16,11 +16,7 @@ protected:
     GroupLoading() {
         p.allFree();
         p.checkpointer.beBrief(); // they are saved each time
-        loader.onGroup = [this](const SavedGroups::GroupRecord &r) {
-            names.push_back(r.name);
-            return names.size() < most;
-        };
-        p.checkpointer.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
+        p.learned.saving = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
             return save(at, records);
         };
     }
@@ -56,9 +52,8 @@ protected:
 
     PartsDevice device{64 * MB};
     Parts p{device};
-    GroupLoader loader{p.context};
-    std::vector<uint64_t> names; ///< that came back
-    size_t most = 1000;
+    GroupLoader loader{p.context, p.learned};
+    const std::vector<uint64_t> &names = p.learned.names; ///< that came back
     uint32_t count = 25;
 };
 
@@ -83,7 +78,7 @@ TEST_F(GroupLoading, thereMayBeNone) {
     ASSERT_TRUE(p.runCheckpoint());
     ASSERT_NO_FATAL_FAILURE(load());
     EXPECT_TRUE(names.empty());
-    p.checkpointer.saveGroups = nullptr;
+    p.learned.saving = nullptr;
     ASSERT_TRUE(p.runCheckpoint());
     ASSERT_NO_FATAL_FAILURE(load());
     EXPECT_TRUE(names.empty());
@@ -92,7 +87,7 @@ TEST_F(GroupLoading, thereMayBeNone) {
 /// who saves may need several turns to fill a chunk
 TEST_F(GroupLoading, aChunkMayTakeSeveralTurns) {
     unsigned turns = 0;
-    p.checkpointer.saveGroups = [&](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
+    p.learned.saving = [&](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
         if (++turns % 3 == 0)
             return save(at, records);
         SavedGroups::GroupRecord r;
@@ -123,27 +118,8 @@ TEST_F(GroupLoading, whatTheRegionHasNoRoomForIsLearnedAgain) {
     EXPECT_TRUE(before == std::string(after, 4096)) << "what lies behind the region";
 }
 
-/// they are written whole, and so not each time
-TEST(GroupSaving, comesNowAndThen) {
-    PartsDevice device;
-    Parts p(device);
-    p.allFree();
-    p.checkpointer.saveGroups = [](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
-        if (!at++)
-            records.emplace_back();
-        return SavedGroups::Saved::all;
-    };
-    uint64_t checkpoints = 0;
-    for (; device.superblock.groups < 3; ++checkpoints)
-        ASSERT_TRUE(p.runCheckpoint());
-    EXPECT_GT(checkpoints, 3 * 4U * groupsChunkBytes / indexBlockBytes / 8);
-    p.checkpointer.beBrief();
-    ASSERT_TRUE(p.runCheckpoint());
-    EXPECT_EQ(device.superblock.groups, 4U) << "the last one may be the last for long";
-}
-
 TEST_F(GroupLoading, endsWhenThereIsNoRoom) {
-    most = 7;
+    p.learned.most = 7;
     ASSERT_TRUE(p.runCheckpoint());
     ASSERT_NO_FATAL_FAILURE(load());
     EXPECT_EQ(names, upTo(7));
@@ -155,7 +131,7 @@ TEST_F(GroupLoading, endsBeforeTheFirstThatIsNotWhole) {
         {"an older generation", [](SavedGroups::Chunk &c) { c.generation -= 2; }},
     };
     for (const auto &c: cases) {
-        names.clear();
+        p.learned.names.clear();
         ASSERT_TRUE(p.runCheckpoint());
         SavedGroups::Chunk chunk;
         ASSERT_EQ(SavedGroups::Decode(chunkAt(1), chunk, device.superblock.uuid), Status::ok);
@@ -164,7 +140,7 @@ TEST_F(GroupLoading, endsBeforeTheFirstThatIsNotWhole) {
         ASSERT_NO_FATAL_FAILURE(load());
         EXPECT_EQ(names, upTo(10)) << c.what;
     }
-    names.clear();
+    p.learned.names.clear();
     ASSERT_TRUE(p.runCheckpoint());
     chunkAt(2)[1000] ^= 1;
     ASSERT_NO_FATAL_FAILURE(load());

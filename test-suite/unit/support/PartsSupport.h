@@ -60,6 +60,21 @@ struct ToldGroups final : public GroupAdvisor {
     std::function<void(StageNo, std::vector<StageNo> &)> groupOf; ///< nil: there are none
 };
 
+/// what a test has learned of groups, and takes back of them
+struct LearnedByTest final : public LearnedGroups {
+    SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) override {
+        return saving ? saving(at, records) : SavedGroups::Saved::all;
+    }
+    bool load(const SavedGroups::GroupRecord &group) override {
+        names.push_back(group.name);
+        return names.size() < most;
+    }
+
+    std::function<SavedGroups::Saved(uint32_t &at, std::vector<SavedGroups::GroupRecord> &)> saving; ///< nil: there are none
+    std::vector<uint64_t> names; ///< of groups that came back
+    size_t most = 1000; ///< that there is room for
+};
+
 /// remembers the objects that are complete, and packs none
 struct CompleteObjects final : public PackingQueue {
     void noteComplete(const StageNo s) override { stages.push_back(s); }
@@ -78,7 +93,7 @@ struct Parts {
         cache(d.front(), context.catalog, context.geometry, readPolicy, uint64_t(d.config.readCacheMb) << 20),
         groups(context),
         packer(context, allocator, cache.windows, groups),
-        checkpointer(context, journal, d.superblock),
+        checkpointer(context, journal, learned, d.superblock),
         catalog(context.catalog)
     {
         journal.follow(d.superblock.checkpoint);
@@ -207,6 +222,15 @@ struct Parts {
         return numbers[0];
     }
 
+    /// turns of the checkpointer. \returns how many it has completed
+    uint64_t turns(const unsigned count = 50) {
+        for (unsigned i = 0; i < count; ++i) {
+            checkpointer.poll();
+            step();
+        }
+        return checkpointer.completed();
+    }
+
     bool runCheckpoint() {
         const auto before = checkpointer.completed();
         checkpointer.request();
@@ -251,6 +275,7 @@ struct Parts {
     ReadCache cache;
     ToldGroups groups;
     Packer packer;
+    LearnedByTest learned;
     Checkpointer checkpointer;
     std::unique_ptr<Recovery> recovery;
     Catalog &catalog;

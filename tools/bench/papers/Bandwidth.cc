@@ -132,9 +132,9 @@ void
 declare(CommandLine &line, Options &o)
 {
     o.size = 65536;
-    line.whole("megabytes", o.megabytes, 8, 1 << 20, "of objects to write and to read");
-    line.bytes("size", o.size, Content::headerBytes, 1 << 20, "of an object");
-    line.whole("depth", o.depth, 1, 1024, "objects that are read at once");
+    line.whole("megabytes", o.megabytes, 8, 1 << 20, "MB of objects to write and to read");
+    line.bytes("size", o.size, Content::headerBytes, 1 << 20, "bytes of an object");
+    line.whole("depth", o.depth, 1, 1024, "reads at once");
     Bench::Declare(line, o);
 }
 

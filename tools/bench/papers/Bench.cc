@@ -25,15 +25,15 @@ void
 Bench::Declare(CommandLine &line, Options &o)
 {
     line.section("All experiments");
-    line.choice("store", o.store, {"engine", "files"}, "what keeps the objects");
-    line.text("at", o.at, "PLACE", "where: a block device or image for the engine, an empty folder for files");
+    line.choice("store", o.store, {"engine", "files"}, "store of the objects");
+    line.text("at", o.at, "PLACE", "place of the store: a block device or image for the engine, an empty folder for files");
     line.whole("memory", o.memory, 4, 1 << 20, "MB for objects: staging, read cache and locality, or memory cache and page cache");
     line.list("engine", o.engine, "NAME=VALUE", "an option of the engine, as in a cache_dir line");
-    line.choice("hints", o.hints, {"on", "off"}, "whether the engine is told what belongs together");
-    line.flag("force", o.force, "format a device that holds something else");
-    line.whole("threads", o.threads, 1, 256, "that use the store at once");
-    line.whole("seed", o.seed, 0, 1000000000, "of all that is random");
-    line.text("json", o.json, "FILE", "for the result; standard output when not given");
+    line.choice("hints", o.hints, {"on", "off"}, "whether the program tells the engine which objects belong together");
+    line.flag("force", o.force, "format a device that holds other data");
+    line.whole("threads", o.threads, 1, 256, "threads that use the store at once");
+    line.whole("seed", o.seed, 0, 1000000000, "seed of all random choices");
+    line.text("json", o.json, "FILE", "file for the result (default: standard output)");
     line.flag("attended", o.attended, "say @ready, @begin, @end, @drop, each time waiting for a line: ok");
 }
 

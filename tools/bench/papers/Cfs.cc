@@ -48,8 +48,8 @@ declare(CommandLine &line, Options &o)
 {
     o.objects = 50000;
     o.size = 1024;
-    line.whole("objects", o.objects, 100, 50000000, "to create, read and delete");
-    line.bytes("size", o.size, Content::headerBytes, 1 << 20, "of each");
+    line.whole("objects", o.objects, 100, 50000000, "objects to create, read and delete");
+    line.bytes("size", o.size, Content::headerBytes, 1 << 20, "bytes of each object");
     line.flag("cold", o.cold, "empty all caches before the reads");
     Bench::Declare(line, o);
 }
@@ -135,9 +135,9 @@ declareDay(CommandLine &line, Options &o)
 {
     o.requests = 18000;
     o.clients = 50;
-    line.text("trace", o.trace, "FILE", "a trace; without, one is made");
-    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
-    line.whole("clients", o.clients, 1, 1000000, "of the made trace");
+    line.text("trace", o.trace, "FILE", "read this trace (default: make one)");
+    line.whole("requests", o.requests, 100, 50000000, "requests of the made trace");
+    line.whole("clients", o.clients, 1, 1000000, "clients of the made trace");
     line.whole("revisits", o.revisits, 0, 99, "percent of the made trace's visits that are of a page seen before");
     line.whole("stale", o.stale, 0, 100, "percent of the made trace's repeated requests whose object is out of date");
     Bench::Declare(line, o);

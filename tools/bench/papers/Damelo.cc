@@ -97,11 +97,11 @@ declare(CommandLine &line, Options &o)
 {
     o.objects = 131072;
     o.largest = 16384;
-    line.choice("ordering", o.ordering, {"sequential", "random", "zipf-1:8", "zipf-1:4", "zipf-3:8"}, "of the operations");
-    line.whole("objects", o.objects, 64, 50000000, "to create, read and delete");
-    line.whole("reads", o.reads, 0, 50000000, "reads; 0 = as many as there are objects");
-    line.bytes("largest", o.largest, 1024, 1 << 20, "of an object; sizes are uniform from 1");
-    line.whole("groups", o.groups, 1, 1000000, "into which the objects are divided");
+    line.choice("ordering", o.ordering, {"sequential", "random", "zipf-1:8", "zipf-1:4", "zipf-3:8"}, "order of the operations");
+    line.whole("objects", o.objects, 64, 50000000, "objects to create, read and delete");
+    line.whole("reads", o.reads, 0, 50000000, "number of reads; 0 = one for each object");
+    line.bytes("largest", o.largest, 1024, 1 << 20, "bytes of the largest object; sizes are uniform from 1");
+    line.whole("groups", o.groups, 1, 1000000, "groups of objects");
     Bench::Declare(line, o);
 }
 

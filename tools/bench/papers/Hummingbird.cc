@@ -177,12 +177,12 @@ Proxy::store(const Item &item, const Hint &hint, Seen &seen)
 void
 declare(CommandLine &line, Options &o)
 {
-    line.text("trace", o.trace, "FILE", "a trace; without, one is made");
-    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
-    line.whole("clients", o.clients, 1, 1000000, "of the made trace");
-    line.bytes("largest", o.largest, 0, Trace::maxBytes, "of an object that is cached; 0 = all are");
+    line.text("trace", o.trace, "FILE", "read this trace (default: make one)");
+    line.whole("requests", o.requests, 100, 50000000, "requests of the made trace");
+    line.whole("clients", o.clients, 1, 1000000, "clients of the made trace");
+    line.bytes("largest", o.largest, 0, Trace::maxBytes, "bytes of the largest object that is cached; 0 = all are cached");
     line.whole("memory-cache", o.memoryCache, 0, 100, "percent of the memory that the proxy takes from the page cache");
-    line.whole("measure", o.measure, 1, 1000, "thousandths of the trace, at its end, that the measured phase takes");
+    line.whole("measure", o.measure, 1, 1000, "thousandths of the trace, at its end, in the measured phase");
     Bench::Declare(line, o);
 }
 

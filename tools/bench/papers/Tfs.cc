@@ -111,10 +111,10 @@ void
 declare(CommandLine &line, Options &o)
 {
     o.measure = 700;
-    line.text("trace", o.trace, "FILE", "a trace; without, one is made");
-    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
-    line.whole("urls", o.urls, 100, 10000000, "of the made trace");
-    line.whole("measure", o.measure, 1, 1000, "thousandths of the trace, at its end, that the measured phase takes");
+    line.text("trace", o.trace, "FILE", "read this trace (default: make one)");
+    line.whole("requests", o.requests, 100, 50000000, "requests of the made trace");
+    line.whole("urls", o.urls, 100, 10000000, "URLs of the made trace");
+    line.whole("measure", o.measure, 1, 1000, "thousandths of the trace, at its end, in the measured phase");
     Bench::Declare(line, o);
 }
 

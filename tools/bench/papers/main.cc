@@ -22,13 +22,13 @@ enum ExitCode { exitFine = 0, exitFailed = 1, exitUsage = 2 };
 void
 declareDescribe(CommandLine &line, Options &o)
 {
-    line.choice("workload", o.workload, {"proxy", "server"}, "whose requests");
-    line.text("trace", o.trace, "FILE", "a trace instead");
-    line.whole("requests", o.requests, 100, 50000000, "of the made trace");
-    line.whole("clients", o.clients, 1, 1000000, "of the made trace");
-    line.whole("urls", o.urls, 100, 10000000, "of the made trace of a server");
-    line.whole("seed", o.seed, 0, 1000000000, "of all that is random");
-    line.text("json", o.json, "FILE", "for the result; standard output when not given");
+    line.choice("workload", o.workload, {"proxy", "server"}, "made requests of a proxy or a server");
+    line.text("trace", o.trace, "FILE", "read the requests from this trace instead");
+    line.whole("requests", o.requests, 100, 50000000, "requests of the made trace");
+    line.whole("clients", o.clients, 1, 1000000, "clients of the made trace");
+    line.whole("urls", o.urls, 100, 10000000, "URLs of the made trace of a server");
+    line.whole("seed", o.seed, 0, 1000000000, "seed of all random choices");
+    line.text("json", o.json, "FILE", "file for the result (default: standard output)");
 }
 
 bool
@@ -61,7 +61,7 @@ overview()
         left.resize(16, ' ');
         text += left + e->help + "\n";
     }
-    return text + "\nThe engine's device is formatted; the folder for files must be empty.\n";
+    return text + "\nEach experiment formats the engine's device. The folder for files must be empty.\n";
 }
 
 void

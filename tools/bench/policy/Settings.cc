@@ -38,17 +38,17 @@ Settings::declare(Tools::CommandLine &line)
 {
     workload.declare(line);
     line.section("Who asks");
-    line.whole("users", users, 1, 100000, "who are active at once; each makes a visit after the other");
+    line.whole("users", users, 1, 100000, "users who are active at once; each makes one visit after the other");
     line.choice("prepare", prepare, {"fill", "age", "nothing"},
                    "what comes before: each page once, or random visits that replace the cache over and over");
-    line.real("turns", turns, 0, 1000, "how often ageing replaces the cache after it was filled");
-    line.whole("warm", warm, 0, 100000000, "visits that come before those that are counted");
-    line.whole("visits", visits, 1, 100000000, "visits that are counted");
-    line.whole("show", show, 0, 1000, "visits after these, whose requests, and those of the disk, are printed one by one");
+    line.real("turns", turns, 0, 1000, "how many times aging replaces the contents of the filled cache");
+    line.whole("warm", warm, 0, 100000000, "visits before the counted ones");
+    line.whole("visits", visits, 1, 100000000, "counted visits");
+    line.whole("show", show, 0, 1000, "visits after the counted ones of which all requests, and those of the disk, are printed");
     line.section("The cache");
     line.whole("cache-mb", cacheMb, 16, 10000000, "size of the device");
     line.text("engine", engine_, "OPTIONS", "options of cache_dir, in one word: --engine=\"staging=8 read-cache=40 locality=0\"");
-    line.choice("model", model_, {"hdd", "ssd"}, "what a request costs: 3.8 ms and 105 MB/s, or 50 us and 400 MB/s");
+    line.choice("model", model_, {"hdd", "ssd"}, "cost of a disk request: 3.8 ms and 105 MB/s, or 50 us and 400 MB/s");
 }
 
 void

@@ -45,8 +45,8 @@ measure(Plan plan, const uint64_t terabytes, const bool quick, const std::string
 int
 main(int argc, char **argv)
 {
-    Tools::CommandLine line("bench-scale: the engine with as many objects as large disks hold. What it writes of index log\n"
-                            "and directories is kept in a sparse file, the objects' bytes are made again when they are read.");
+    Tools::CommandLine line("bench-scale: measures the engine with as many objects as large disks hold. A sparse file keeps\n"
+                            "the index log and the directories; objects' bytes are made again when they are read.");
     Plan plan;
     plan.folder = ".";
     plan.objects = 100000000;
@@ -59,14 +59,14 @@ main(int argc, char **argv)
     bool quick = false;
     std::string out;
     std::string path;
-    line.text("folder", plan.folder, "FOLDER", "where the image goes, which takes 20 GB in the end");
-    line.whole("terabytes", terabytes, 0, 1024, "of the disk; 0: first 1, then 8, then 64");
-    line.whole("objects", plan.objects, 1, 1000000000, "on the disk");
-    line.flag("quick", quick, "a hundred thousand objects: everything is run, nothing can be concluded");
-    line.text("out", out, "FILE", "where all figures go, as JSON: ./bench report FOLDER makes tables of such files");
+    line.text("folder", plan.folder, "FOLDER", "folder for the image, which takes 20 GB in the end");
+    line.whole("terabytes", terabytes, 0, 1024, "TB of the disk; 0: first 1, then 8, then 64");
+    line.whole("objects", plan.objects, 1, 1000000000, "objects on the disk");
+    line.flag("quick", quick, "run everything with a hundred thousand objects; the figures mean nothing");
+    line.text("out", out, "FILE", "write all figures to it as JSON; ./bench report FOLDER makes tables of such files");
     line.section("Instead");
-    line.text("load", path, "IMAGE", "store so many objects in this formatted cache, and die without closing");
-    line.bytes("bytes", bytes, 0, uint64_t(1) << 30, "of each of them");
+    line.text("load", path, "IMAGE", "store that many objects in this formatted cache, and die without closing");
+    line.bytes("bytes", bytes, 0, uint64_t(1) << 30, "bytes of each object");
     try {
         if (!line.read(Tools::wordsOf(argc, argv)))
             return 0;

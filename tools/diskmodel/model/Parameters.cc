@@ -30,10 +30,10 @@ const Rule rules[] = {
     {"rate", &Parameters::rate, Kind::hdd, 1, 10000, "MB/s under the head at the outer edge"},
     {"zone", &Parameters::zone, Kind::hdd, 0, 0.9, "share of the rate lost at the inner edge"},
     {"stroke", &Parameters::stroke, Kind::hdd, 0.001, 1, "share of the platter that the device covers"},
-    {"ncq", &Parameters::ncq, Kind::hdd, 1, 1024, "commands of which the drive chooses the next"},
+    {"ncq", &Parameters::ncq, Kind::hdd, 1, 1024, "commands among which the drive chooses the next one"},
     {"readAhead", &Parameters::readAhead, Kind::hdd, 0, 65536, "KB that the head reads on by itself; 0 = none"},
-    {"segments", &Parameters::segments, Kind::hdd, 1, 1024, "pieces of the read cache"},
-    {"writeCache", &Parameters::writeCache, Kind::hdd, 0, 1048576, "KB; 0 = writes wait for the platter"},
+    {"segments", &Parameters::segments, Kind::hdd, 1, 1024, "segments of the read cache"},
+    {"writeCache", &Parameters::writeCache, Kind::hdd, 0, 1048576, "KB of write cache; 0 = writes wait for the platter"},
     {"interfaceRate", &Parameters::interfaceRate, Kind::hdd, 1, 100000, "MB/s between drive and host"},
     {"overhead", &Parameters::overhead, Kind::hdd, 0, 100000, "us for each command"},
     {"readLatency", &Parameters::readLatency, Kind::ssd, 0, 1e6, "us"},
@@ -43,9 +43,9 @@ const Rule rules[] = {
     {"readBandwidth", &Parameters::readBandwidth, Kind::ssd, 1, 1e6, "MB/s"},
     {"writeBandwidth", &Parameters::writeBandwidth, Kind::ssd, 1, 1e6, "MB/s"},
     {"jitter", &Parameters::jitter, Kind::ssd, 0, 1, "latencies vary by this share either way"},
-    {"floor", &Parameters::floor, Kind::ssd, 0, 1000, "us taken off each answer for the plumbing's own cost"},
-    {"spin", &Parameters::spin, Kind::fast, 0, 1000, "us before an event that are not slept"},
-    {"seed", &Parameters::seed, Kind::fast, 0, 4294967295.0, "of the jitter"},
+    {"floor", &Parameters::floor, Kind::ssd, 0, 1000, "us taken off each answer, for the cost of the program itself"},
+    {"spin", &Parameters::spin, Kind::fast, 0, 1000, "us before an event in which the program does not sleep"},
+    {"seed", &Parameters::seed, Kind::fast, 0, 4294967295.0, "seed of the jitter"},
 };
 
 void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Figures of reading ahead, for reports. */
+/* Figures of prefetching, for reports. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_API_AHEADSTATS_H
 #define SQUID_SRC_FS_CLUSTER_API_AHEADSTATS_H
@@ -8,12 +8,12 @@
 
 namespace ClusterFs {
 
-/// what became of reads of what a page was expected to want
+/// counters of prefetches, since the engine was opened
 struct AheadStats {
-    uint64_t reads = 0;
-    uint64_t objects = 0; ///< that were expected to be wanted of these
-    uint64_t wanted = 0; ///< of those that have left memory again: how many were used
-    uint64_t unused = 0; ///< and were not
+    uint64_t reads = 0; ///< of the device
+    uint64_t objects = 0; ///< objects that these were for
+    uint64_t wanted = 0; ///< objects that were used before they left memory
+    uint64_t unused = 0; ///< objects that left memory unused
 };
 
 } // namespace ClusterFs

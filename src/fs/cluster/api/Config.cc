@@ -4,6 +4,7 @@
 #include "fs/cluster/api/Config.h"
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Messages.h"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ ClusterFs::Config::set(const std::string &name, const std::string &value, std::s
 {
     if (const auto option = findOption(name))
         return option->take(*this, value, error);
-    error = "unknown option '" + name + "'";
+    error = messageText<Message::optionUnknown>(name);
     return false;
 }
 
@@ -27,15 +28,15 @@ bool
 ClusterFs::Config::validate(std::string &error) const
 {
     if (clusterKb & (clusterKb - 1)) {
-        error = "cluster-size=" + std::to_string(clusterKb) + " is not a power of two";
+        error = messageText<Message::notPowerOfTwo>(clusterKb);
         return false;
     }
     for (const std::string name: {"staging", "read-cache"}) {
         const auto mb = findOption(name)->read(*this);
         if (mb >= leastMb())
             continue;
-        error = name + "=" + std::to_string(mb) + " MB is too little for clusters of " + std::to_string(clusterKb) +
-                " KB: raise it to " + std::to_string(leastMb()) + (leastMb() > 2 ? ", or choose a smaller cluster-size" : "");
+        error = messageText<Message::littleMemory>(name, mb, clusterKb,
+                std::to_string(leastMb()) + (leastMb() > 2 ? ", or choose a smaller cluster-size" : ""));
         return false;
     }
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an administrator can set, and the defaults. Names and bounds are in Options. */
+/* The settings of an administrator, and their defaults. Names and bounds are in Options. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_API_CONFIG_H
 #define SQUID_SRC_FS_CLUSTER_API_CONFIG_H
@@ -12,48 +12,50 @@
 
 namespace ClusterFs {
 
-/// Settings of one clusterfs. The table of options says what they mean. \see options()
+/// Settings of one store. The table of options has the meaning of each. \see options()
 struct Config {
-    uint32_t clusterKb = 1024;
-    uint32_t objectKb = 0; ///< 0 = the caller's default, or usualObjectKb
-    static constexpr uint32_t usualObjectKb = 13;
+    uint32_t clusterKb = 1024; ///< KB
+    uint32_t objectKb = 0; ///< KB; 0 = the caller's default, or usualObjectKb
+    static constexpr uint32_t usualObjectKb = 13; ///< KB
 
     /* memory */
-    uint32_t stagingMb = 32;
-    uint32_t readCacheMb = 32;
-    uint32_t localityMb = 16;
-    bool list = false;
+    uint32_t stagingMb = 32; ///< MB
+    uint32_t readCacheMb = 32; ///< MB
+    uint32_t localityMb = 16; ///< MB; 0 = nothing is learned
+    bool list = false; ///< whether the index keeps whole keys
 
     /* policies */
-    static constexpr uint32_t maxAdmit = 7; ///< more is not counted, see Admission
-    uint32_t admit = 1;
+    static constexpr uint32_t maxAdmit = 7; ///< Admission counts no more requests
+    uint32_t admit = 1; ///< number of the request from which on an object is stored
     const EvictionPolicy *replacement = &lruEviction; ///< one of evictionPolicies()
     const LayoutPolicy *layout = &closestWriteLayout; ///< one of layoutPolicies()
-    uint32_t fileLifetime = 0; ///< seconds
-    uint32_t clusterLifetime = 0; ///< seconds
+    uint32_t fileLifetime = 0; ///< seconds; 0 = no limit
+    uint32_t clusterLifetime = 0; ///< seconds; 0 = no limit
 
     /* persistence */
     uint32_t persist = 30; ///< seconds
-    uint32_t deleteCount = 1000;
+    uint32_t deleteCount = 1000; ///< deletes
     uint32_t deleteTime = 5; ///< seconds
     uint32_t checkpoint = 300; ///< seconds
 
-    uint32_t depth = 32;
+    uint32_t depth = 32; ///< requests in flight
 
-    /// sets one option from text; strict. \returns false with the reason in error
+    /// sets one option from text, strictly
+    /// \returns false with the reason in error
     bool set(const std::string &name, const std::string &value, std::string &error);
 
-    /// an option's value as set() would take it; empty when there is no such option
+    /// an option's value as set() takes it; empty when there is no such option
     std::string get(const std::string &name) const;
 
-    /// checks what no single option can. \returns false with the reason in error
+    /// checks rules that concern several options
+    /// \returns false with the reason in error
     bool validate(std::string &error) const;
 
-    /// memory that two clusters take, the least of staging and of the read cache, in MB
+    /// the least for staging and for the read cache: the memory of two clusters, in MB
     uint32_t leastMb() const { return clusterKb > 1024 ? (clusterKb * 2 + 1023) / 1024 : 2; }
 
-    /// Raises memory that is too little for clusterKb, as the device was formatted: what the
-    /// administrator chose may suit another size.
+    /// Raises staging and read cache to leastMb(), when clusterKb was set to that of the device: the
+    /// administrator may have chosen them for another size.
     void suitClusters();
 
     uint32_t clusterBytes() const { return clusterKb * 1024; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The store as its callers see it. */
+/* The interface of the store. */
 
 #include "fs/cluster/api/Engine.h"
 

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/api/Options.h"
 
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/policies/Policies.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ choice(const char *name, std::vector<const char *> choices, const Group group, c
     return {name, group, effect, "", 0, 0, std::move(choices), brief, more, "", &read<Field>, &write<Field>};
 }
 
-/// what a choice of policies needs, from their table
+/// read() of an option whose values are the rows of a table of policies
 template <auto Field, auto &Rows>
 uint32_t
 readPolicy(const Config &c)
@@ -62,7 +63,7 @@ writePolicy(Config &c, const uint32_t value)
     c.*Field = Rows()[value].policy;
 }
 
-/// \returns the sentences of a table
+/// \returns the sentences of a table of policies, one behind the other
 template <auto &Rows>
 const char *
 textOf()
@@ -98,8 +99,7 @@ takeNumber(const Option &option, const std::string &value, uint32_t &result, std
             n = n * 10 + static_cast<uint64_t>(c - '0');
     }
     if (!valid || n < option.least || n > option.most) {
-        error = std::string(option.name) + "=" + value + " is not a whole number from " +
-                std::to_string(option.least) + " to " + std::to_string(option.most);
+        error = messageText<Message::notWhole>(option.name, value, option.least, option.most);
         return false;
     }
     result = static_cast<uint32_t>(n);
@@ -118,7 +118,7 @@ takeChoice(const Option &option, const std::string &value, uint32_t &result, std
         }
         all += std::string(i ? ", " : "") + option.choices[i];
     }
-    error = std::string(option.name) + "=" + value + " is none of: " + all;
+    error = messageText<Message::noSuchChoice>(option.name, value, all);
     return false;
 }
 
@@ -133,11 +133,11 @@ ClusterFs::options()
             "size of a cluster, the unit of disk space, of disk writes and of eviction; a power of two"),
         number<&Config::objectKb>("object-size", "KB", 1, 16384, Group::format, Effect::format,
             "expected mean size of objects",
-            "Together with the size of the device it plans the room on the disk for the index. With more objects than planned "
+            "This and the size of the device plan the room on the disk for the index. If more objects come than planned, "
             "the index grows all the same, in memory and into the first clusters of the disk.",
             "store_avg_object_size"),
         number<&Config::stagingMb>("staging", "MB", 2, 65536, Group::memory, Effect::start,
-            "memory for objects that are not on the disk yet"),
+            "memory for objects that are stored and not on the disk yet"),
         number<&Config::readCacheMb>("read-cache", "MB", 2, 65536, Group::memory, Effect::live,
             "memory for parts of clusters that were read or written lately, beside cache_mem"),
         number<&Config::localityMb>("locality", "MB", 0, 65536, Group::memory, Effect::start,
@@ -145,13 +145,13 @@ ClusterFs::options()
             "Objects that belong together are stored side by side and read in one request."),
         number<&Config::admit>("admit", "N", 1, Config::maxAdmit, Group::policy, Effect::live,
             "stores an object from its Nth request on",
-            "2 keeps objects away that are requested only once, and saves their writes; pages are hits from their third visit on. "
-            "Takes 4 bytes more for each object that object-size makes one expect."),
+            "2 keeps out objects that are requested only once, and saves their writes; pages are hits from their third visit on. "
+            "Above 1, this takes 4 bytes of memory for each object that fits on the device at object-size."),
         number<&Config::fileLifetime>("file-lifetime", "SECONDS", 0, 4000000000U, Group::policy, Effect::live,
-            "objects with an older Date are not used before the origin server has confirmed them; 0 = no limit",
-            "On the disk they are dropped, in cache_mem they are revalidated."),
+            "longest time after its Date that an object is served without a question to the origin server; 0 = no limit",
+            "clusterfs drops older objects from the disk; Squid revalidates them in cache_mem."),
         number<&Config::clusterLifetime>("cluster-lifetime", "SECONDS", 0, 4000000000U, Group::policy, Effect::live,
-            "clusters are freed this long after they were written, with all their objects; 0 = no limit"),
+            "time after which a written cluster is freed with all its objects; 0 = no limit"),
         number<&Config::persist>("persist", "SECONDS", 1, 86400, Group::persistence, Effect::live,
             "a stored object survives a power cut after this time"),
         number<&Config::deleteCount>("delete-count", "N", 1, 1000000, Group::persistence, Effect::live,
@@ -160,15 +160,15 @@ ClusterFs::options()
             "longest time that a delete waits for the journal"),
         number<&Config::checkpoint>("checkpoint", "SECONDS", 1, 604800, Group::persistence, Effect::live,
             "time between checkpoints",
-            "A checkpoint writes the changes of the index to the disk, and nothing when there are none. It comes sooner when the "
+            "A checkpoint writes the changes of the index to the disk, and nothing if there are none. It comes sooner if the "
             "journal is half full. Shorter times make a start after a crash faster."),
         number<&Config::depth>("depth", "N", 1, 128, Group::device, Effect::live,
-            "requests in flight at the device"),
+            "most requests in flight at the device"),
         policy<&Config::replacement, evictionPolicies>("replacement", "which cluster makes room for new ones"),
         policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
         choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,
             "keeps whole keys, 16 bytes an object, so that mgr:objects and cache digests list the objects",
-            "Sites with digest peers want it."),
+            "Set it to on if you have digest peers."),
     };
     return table;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the tracker is told about a request. */
+/* A request, as the tracker hears of it. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_API_REQUEST_H
 #define SQUID_SRC_FS_CLUSTER_API_REQUEST_H
@@ -8,18 +8,18 @@
 
 namespace ClusterFs {
 
-/// how a request came to be, as far as the proxy can tell
+/// the cause of a request, if the proxy can tell
 enum class RequestKind : uint8_t {
     unknown,
     page, ///< a document that a person opened
-    member ///< fetched because of another
+    member ///< an object that a page embeds
 };
 
-/// One request as the proxy saw it. Ids are 64-bit hashes chosen by the caller
-/// (RequestText has some), 0 = unknown.
+/// One request as the proxy saw it. Ids are 64-bit hashes of the caller's choice
+/// (RequestText makes some), 0 = unknown.
 struct Request {
-    Key key; ///< of the object in the store; nil when it has none, as an uncachable page
-    uint64_t client = 0; ///< who asked
+    Key key; ///< of the object in the store; nil when it has none, such as an uncachable page
+    uint64_t client = 0; ///< id of the client
     uint64_t url = 0; ///< id of the URL
     uint64_t site = 0; ///< id of scheme and host of the URL; equals the id of the site's root URL
     uint64_t referer = 0; ///< id of the Referer's URL, when it has a path

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An object on its way into the store, as callers see it. */
+/* The interface of a writer of an object. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_API_WRITER_H
 #define SQUID_SRC_FS_CLUSTER_API_WRITER_H
@@ -11,27 +11,28 @@
 
 namespace ClusterFs {
 
-/// An object on its way in. Dropping it unfinished forgets the object.
+/// An object on its way into the store. If it is destroyed unfinished, the object is forgotten.
 class Writer
 {
 public:
     virtual ~Writer() = default;
 
-    /// Takes a copy. \returns false once a limit was exceeded or the device
-    /// failed; the object is lost then
+    /// Appends a copy of the bytes.
+    /// \returns false once a limit was reached or the device failed; the object is
+    /// lost then
     virtual bool append(const char *, size_t) = 0;
 
-    /// the object is complete: find() and read() know it from here on
-    /// \returns ok, or why it was not stored
+    /// The object is complete: find() and read() know it from here on.
+    /// \returns ok; full (no room in the index or for its last part); aborted (it has failed before)
     virtual Status finish() = 0;
 
     virtual uint64_t size() const = 0; ///< bytes taken so far
 
-    /// Whether the device is behind: more appended now may exceed a limit.
-    /// Ends as the device catches up, or when it makes no progress for seconds.
+    /// Whether the device is behind, so that further bytes may reach a limit. This
+    /// ends when the device catches up, or makes no progress for 3 seconds.
     virtual bool congested() const = 0;
 
-    /// whether the object goes on, or will, in clusters of its own
+    /// whether the object has parts, or the first one is being filled
     virtual bool parted() const = 0;
 };
 

@@ -9,10 +9,11 @@
 
 namespace ClusterFs {
 
-/// checksum of some bytes, continuing from an earlier result (0 to start)
+/// the checksum of some bytes
+/// \param before the checksum of the bytes in front of them, 0 at the start
 uint32_t crc32c(const void *data, size_t size, uint32_t before = 0);
 
-/// checksum of a structure, but for the last four bytes of its header, in which it is stored
+/// the checksum of a structure of that many bytes without the last four bytes of its header, which hold the checksum
 inline uint32_t
 crc32cOfStructure(const char *const bytes, const size_t headerBytes, const size_t size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What index and media keep of a key. */
+/* The part of a key that the index and the index log keep. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_BASE_HASHEDKEY_H
 #define SQUID_SRC_FS_CLUSTER_BASE_HASHEDKEY_H
@@ -10,11 +10,11 @@
 
 namespace ClusterFs {
 
-/// what keys are hashed with, so that nobody can choose keys that collide
+/// the secret with which a store hashes its keys, so that nobody can choose keys that collide
 using HashSecret = std::array<uint64_t, 4>;
 
 /// A bucket of the smallest index, and a tag. Two keys that agree in both are taken for
-/// one, so that whoever reads the media must compare the whole key.
+/// one, so whoever reads an object from the media must compare the whole key.
 struct HashedKey {
     uint32_t bucket = 0;
     uint32_t tag = 0;
@@ -25,7 +25,8 @@ struct HashedKey {
 
 /// Hashes keys with a secret of the store. Keys are digests of what clients ask for: without
 /// the secret, somebody could choose them so that all are in one bucket. Dietzfelbinger's
-/// multiply-shift (1996) over two words: any two keys collide with a chance of about 2^-63.
+/// multiply-shift (1996) over two words: two keys have the same hash of 64 bits with a chance
+/// of about 2^-63. The tag keeps 32 of these bits, the bucket as many as its number has.
 class KeyHasher
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A small histogram with buckets that grow by an eighth. */
+/* A small histogram. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_BASE_HISTOGRAM_H
 #define SQUID_SRC_FS_CLUSTER_BASE_HISTOGRAM_H
@@ -9,7 +9,8 @@
 
 namespace ClusterFs {
 
-/// Counts values in buckets of at most 12.5 % width; constant memory.
+/// Counts values of any unit in 8 buckets for each power of two, so that a bucket is at most
+/// 12.5 % of its values wide. Takes 2.5 KB; values from 2^42 on share the last bucket.
 class Histogram
 {
 public:
@@ -23,8 +24,8 @@ public:
     uint64_t total() const { return total_; } ///< number of values
     uint64_t most() const { return most_; } ///< the largest value, exactly
 
-    /// an upper bound of the value below which that share (0..1) of the values
-    /// lies; 0 when there are none
+    /// An upper bound, at most 12.5 % too high, of the value below which a share
+    /// (0 to 1) of all values lies; 0 when there are none.
     uint64_t percentile(const double share) const {
         if (!total_)
             return 0;

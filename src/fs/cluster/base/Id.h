@@ -9,8 +9,8 @@
 
 namespace ClusterFs {
 
-/// A number that names a thing, such as a cluster, and is taken for no number of another kind. It costs what the number
-/// costs, in memory and in time. Ids are in an order: some can be told from where another one is.
+/// A number that names a thing, such as a cluster. The compiler takes it for no number of another kind. It costs no more
+/// memory and time than the number. Ids have an order, and an id plus a number is the id that lies so far behind it.
 /// \param Tag tells kinds apart
 template <class Tag, class Number>
 class Id
@@ -18,7 +18,7 @@ class Id
 public:
     using Value = Number;
 
-    Id() = default; ///< not set, as a plain number; zero in memory that is filled with zeros
+    Id() = default; ///< not initialized, like a plain number: in a Table, which is filled with zeros, the id is 0
     explicit constexpr Id(const Number n): number_(n) {}
 
     constexpr Number value() const { return number_; }
@@ -37,10 +37,10 @@ public:
     friend constexpr bool operator >(const Id a, const Id b) { return a.number_ > b.number_; }
     friend constexpr bool operator >=(const Id a, const Id b) { return a.number_ >= b.number_; }
 
-    /// the id that comes so many behind, or before, another one
+    /// the id that comes n behind, or before, another one
     friend constexpr Id operator +(const Id a, const Number n) { return Id(static_cast<Number>(a.number_ + n)); }
     friend constexpr Id operator -(const Id a, const Number n) { return Id(static_cast<Number>(a.number_ - n)); }
-    /// how many it comes behind another one, which is not the higher one
+    /// how far a lies behind b; a must not be the lower one
     friend constexpr Number operator -(const Id a, const Id b) { return static_cast<Number>(a.number_ - b.number_); }
 
 private:

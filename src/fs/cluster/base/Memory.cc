@@ -11,7 +11,7 @@
 namespace ClusterFs {
 namespace {
 
-/// the process' own; never destroyed, since buffers may outlive all else
+/// the pool of this process; never destroyed, because a buffer may outlive everything else
 PagePool &
 pool()
 {
@@ -47,9 +47,9 @@ ClusterFs::Buffer::Buffer(const size_t size, [[maybe_unused]] const Pages when):
     size_(roundUp(size ? size : 1, PagePool::pageBytes)),
     source_(Source::Heap)
 {
-#ifndef __SANITIZE_ADDRESS__ // which knows the ends of what is from the heap
-    // measured on the heap: large ones of all sizes, freed in any order, made it
-    // three times of what was in use, those of some pages 1.7 times
+#ifndef __SANITIZE_ADDRESS__ // the sanitizer guards the ends of heap memory only
+    // Why not the heap: large buffers of all sizes, freed in any order, made it
+    // grow to three times the bytes in use, and those of a few pages to 1.7 times.
     const auto pages = size_ / PagePool::pageBytes;
     if (pages <= PagePool::maxPages) {
         data_ = pool().take(pages);
@@ -63,7 +63,7 @@ ClusterFs::Buffer::Buffer(const size_t size, [[maybe_unused]] const Pages when):
 #endif
     if (data_)
         return;
-    // a process may have 65,530 mappings at most (vm.max_map_count): better the heap than an end
+    // a process may have 65,530 mappings (vm.max_map_count); beyond, the heap has to do
     void *p = nullptr;
     if (posix_memalign(&p, PagePool::pageBytes, size_) != 0)
         throw std::bad_alloc();
@@ -81,7 +81,8 @@ ClusterFs::Buffer::~Buffer()
         pool().giveBack(data_, size_ / PagePool::pageBytes);
         break;
     case Source::Mapping:
-        // the kernel joins neighbours; parting them takes a mapping more than there may be: then the address is lost, not the memory
+        // The kernel joins mappings beside each other. To take one out of the middle makes two of them, which fails
+        // when the process has all the mappings that it may have. Then the addresses are lost, but not the memory.
         if (munmap(data_, size_) != 0)
             madvise(data_, size_, MADV_DONTNEED);
         break;

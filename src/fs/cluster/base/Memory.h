@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the engine's large tables and its I/O buffers live. */
+/* Memory for the engine's large tables and its I/O buffers. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
 #define SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
@@ -12,12 +12,13 @@
 
 namespace ClusterFs {
 
-/// A zero-filled mapping that is backed by pages as they are touched. Tables in
-/// it are arrays that refer to each other by number, never by pointer, so that
-/// several processes can map the same one.
+/// A mapping that is filled with zeros. The kernel finds a page for it when the
+/// page is touched. Tables in it are arrays that refer to each other by number,
+/// never by pointer, so that several processes can map the same one.
 class Region
 {
 public:
+    /// \throws std::bad_alloc when the process may not map so much
     explicit Region(size_t bytes);
     ~Region();
     Region(const Region &) = delete;
@@ -31,8 +32,8 @@ private:
     size_t size_;
 };
 
-/// An array of plain records in a Region.
-/// \param Number by which they are found: an Id, where each record is of a thing that has one
+/// An array of plain records in a Region, all zeros at first. Bounds are not checked.
+/// \param Number the type of the position: an Id where the records describe things that have one
 template <class T, class Number = size_t>
 class Table
 {
@@ -52,13 +53,15 @@ private:
     size_t count_;
 };
 
-/// memory for direct I/O: aligned to 4096 bytes, freed with its last owner
+/// memory for direct I/O: aligned to 4096 bytes, its content undefined
 class Buffer
 {
 public:
-    /// when the system finds the pages of a large one: at once is quicker, but takes milliseconds
+    /// When the kernel finds the pages of a large buffer. All at once takes less
+    /// time in sum, but takes it here, and that may be milliseconds.
     enum class Pages { atOnce, whenUsed };
 
+    /// \param size bytes; rounded up to whole pages of 4096
     /// \throws std::bad_alloc when there is no memory
     explicit Buffer(size_t size, Pages = Pages::atOnce);
     ~Buffer();

@@ -46,7 +46,7 @@ ClusterFs::PagePool::map()
         return nullptr;
     const auto base = static_cast<char *>(p);
     for (auto &from: from_)
-        from = std::min(from, base); // the kernel maps downwards
+        from = std::min(from, base); // the kernel puts new mappings below older ones
     return base;
 }
 
@@ -86,11 +86,13 @@ ClusterFs::PagePool::giveBack(char *const address, const size_t pages)
             chunks_.erase(found);
             return;
         }
-        madvise(base, chunkBytes, MADV_DONTNEED); // no mapping more for its neighbours to be parted: it stays, without memory
+        // The chunk is in the middle of a mapping, and the process may have no more of them (see Buffer): keep the
+        // addresses and give back the memory.
+        madvise(base, chunkBytes, MADV_DONTNEED);
     } else if (chunk.used.none()) {
         spare_ = base;
     }
-    // the free run that this is a part of now
+    // the freed pages and their free neighbours are one run
     while (begin > 0 && !chunk.used[begin - 1])
         --begin;
     while (end < chunkPages && !chunk.used[end])

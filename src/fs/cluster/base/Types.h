@@ -15,12 +15,12 @@
 
 namespace ClusterFs {
 
-/// what became of an operation; values are never stored on the media
+/// the outcome of an operation; values are never stored on the media
 enum class Status : uint8_t {
     ok,
     notFound, ///< no such object, or it went away meanwhile
     busy, ///< a limit was reached; the same call may succeed later
-    full, ///< no space can be made
+    full, ///< there is no room, and none can be made
     ioError, ///< the device refused or lost the request
     corrupt, ///< bytes came back, but their checksum, UUID or key is wrong
     notOurs, ///< the device holds something else
@@ -32,19 +32,19 @@ enum class Status : uint8_t {
 /// a short English word for messages
 const char *statusText(Status);
 
-/// the name of an object: Squid's 128-bit store key
+/// the name of an object: Squid's store key, an MD5 digest of 16 bytes
 struct Key {
     std::array<uint8_t, 16> bytes{};
 
     bool operator ==(const Key &k) const { return bytes == k.bytes; }
     bool operator !=(const Key &k) const { return bytes != k.bytes; }
 
-    /// the first 8 bytes as a number; picks the index bucket
+    /// the first 8 bytes as a number
     uint64_t high() const { return load(0); }
-    /// the last 8 bytes as a number; its low half is the tag kept in the index
+    /// the last 8 bytes as a number
     uint64_t low() const { return load(8); }
 
-    std::string hex() const;
+    std::string hex() const; ///< 32 hexadecimal digits, as Squid prints keys
 
 private:
     uint64_t load(const size_t at) const {
@@ -63,45 +63,45 @@ struct KeyHash {
 using ClusterNo = Id<struct ClusterTag, uint32_t>; ///< position of a cluster in the cluster region, from 0
 using SlotNo = Id<struct SlotTag, uint32_t>; ///< position of a record in the index
 using StageNo = Id<struct StageTag, uint32_t>; ///< position of an object in the staging table
-using Sequence = Id<struct SequenceTag, uint64_t>; ///< number of a cluster write; grows by one for each, never reused
+using Sequence = Id<struct SequenceTag, uint64_t>; ///< number of a cluster write: each gets the next one, none is given out twice
 
 constexpr ClusterNo noCluster{0xffffffffU};
 constexpr SlotNo noSlot{0xffffffffU};
 constexpr StageNo noStage{0xffffffffU};
 constexpr Sequence maxSequence{~uint64_t(0)}; ///< that of no cluster
 
-/// what Squid wants to know of an object before it is read; times are seconds
-/// since 1970, -1 when unknown
+/// The properties of an object that are known without reading it; times are
+/// seconds since 1970, -1 when unknown.
 struct ObjectInfo {
     int64_t timestamp = -1; ///< when the response was received or last revalidated
     int64_t expires = -1; ///< end of freshness
     int64_t lastModified = -1; ///< as the origin said
     uint64_t size = 0; ///< stored bytes: swap metadata, headers and body
-    uint8_t flags = 0; ///< opaque to the engine, see ObjectFlag
+    uint8_t flags = 0; ///< bits of ObjectFlag
 };
 
-/// bits of ObjectInfo::flags
+/// Bits of ObjectInfo::flags, on the media, too. The first four are those of Squid's StoreEntry that must survive a restart.
 enum ObjectFlag : uint8_t {
     flagRevalidateAlways = 1, ///< Squid must revalidate before each hit
     flagRevalidateStale = 2, ///< Squid must revalidate once stale
     flagNegative = 4, ///< a negatively cached response
     flagBadLength = 8, ///< body length and Content-Length differ
     flagsOfCaller = 0x0f, ///< the bits that belong to the caller
-    flagDoubtful = 0x10, ///< found by a scan without a delete log: may be a deleted object
+    flagDoubtful = 0x10, ///< found by a scan, so that a delete may be missing
     flagParted = 0x20, ///< the object continues in clusters of its own
     flagJoined = 0x40 ///< the extent belongs to the same group as the one in front of it
 };
 
-/// where the bytes of an extent are
+/// the place of an extent on the device
 struct Place {
     ClusterNo cluster = noCluster;
     uint32_t offset = 0; ///< bytes from the start of the cluster
     uint32_t size = 0; ///< bytes, extent header included
 };
 
-/// severity of a line for the log
-enum class LogLevel : uint8_t { error, warning, notice, debug };
-/// takes one line without a newline; rate limiting is the engine's business
+/// severity of a line for the log; a reason is a part of another line. \see Message
+enum class LogLevel : uint8_t { fatal, error, warning, notice, reason };
+/// Takes one line without a newline. Its callers in the engine say the same thing once, not for each request.
 using Log = std::function<void(LogLevel, const std::string &)>;
 
 } // namespace ClusterFs

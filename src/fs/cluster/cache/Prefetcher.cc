@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading what a page will want, before it is asked for. */
+/* Reading the objects that a page will need before the browser asks for them. */
 
 #include "fs/cluster/cache/Prefetcher.h"
 
 #include <algorithm>
 
 namespace ClusterFs {
-/// Where requests cost little beside bytes, a read of many neighbours would keep waiting who wants the first of
-/// them: one ends when its bytes take as long as this many requests.
+/// A merged read is not larger than the bytes that take as long as this many requests. On a device whose requests cost
+/// little, a read of many neighbours would let the client wait for the first of them.
 constexpr double requestsForOne = 8;
 } // namespace ClusterFs
 
@@ -18,7 +18,7 @@ ClusterFs::Prefetcher::Prefetcher(StoreContext &context, WindowLoader &loader, R
 {
 }
 
-/// finds what has to be read
+/// finds the places of the wanted objects that have to be read
 void
 ClusterFs::Prefetcher::locate(const std::vector<Key> &wanted)
 {
@@ -30,7 +30,7 @@ ClusterFs::Prefetcher::locate(const std::vector<Key> &wanted)
             continue;
         const auto &r = catalog.index()[slot];
         if (r.staged() || r.parted())
-            continue; // a large one has its own pace
+            continue; // staged objects are in memory; parts of large ones are read ahead as their readers come to them
         const auto &c = catalog.clusters()[r.cluster];
         const ClusterRange range = {r.cluster, c.sequence, r.offset(), Catalog::ExtentBytes(catalog.payloadBytes(slot))};
         if (c.state != ClusterState::packed || loader_.has(range))
@@ -59,7 +59,7 @@ ClusterFs::Prefetcher::merge()
             places_[++kept] = next;
             continue;
         }
-        last.objects += next.range.start >= end; // else it is the same object again
+        last.objects += next.range.start >= end; // if it does not begin behind the last one, it is the same object again
         last.range.size = std::max(end, next.range.end()) - last.range.start;
         last.first = last.first || next.first;
     }
@@ -73,12 +73,12 @@ ClusterFs::Prefetcher::fetch(const std::vector<Key> &wanted, const uint64_t clie
         return;
     pages_.erase(std::remove_if(pages_.begin(), pages_.end(), [client](const Page &p) { return p.client == client; }), pages_.end());
     if (context_.device.inFlight() >= context_.device.depth() || pages_.size() >= maxClients)
-        return; // it has enough to do with what is wanted now
+        return; // enough reads and pages wait already
     locate(wanted);
     merge();
     std::stable_partition(places_.begin(), places_.end(), [](const Place &p) { return p.first; });
     if (!places_.empty() && places_.front().first && places_.front().objects == 1)
-        places_.erase(places_.begin()); // is asked for next: that read knows better what else to bring
+        places_.erase(places_.begin()); // the client asks for it next, and then it is read with its group if that pays
     places_.resize(std::min(places_.size(), maxReads), Place());
     if (places_.empty())
         return;
@@ -86,7 +86,7 @@ ClusterFs::Prefetcher::fetch(const std::vector<Key> &wanted, const uint64_t clie
     poll();
 }
 
-/// whether a hit that comes now would still be begun at once
+/// whether the device would begin the read of a hit at once, should one come now
 bool
 ClusterFs::Prefetcher::deviceHasRoom() const
 {
@@ -116,7 +116,7 @@ ClusterFs::Prefetcher::begin(const Place &p, const uint64_t client)
 {
     const auto &c = context_.catalog.clusters()[p.range.cluster];
     if (c.state != ClusterState::packed || c.sequence != p.range.sequence || loader_.has(p.range))
-        return; // it has changed while it waited
+        return; // the cluster has other contents now, or another read brings the bytes
     if (loader_.loadAhead(p.range, p.objects, client))
         watcher_.noteRead(p.key);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading what a page will want, before it is asked for. */
+/* Reading the objects that a page will need before the browser asks for them. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
@@ -13,25 +13,26 @@
 
 namespace ClusterFs {
 
-/// When somebody opens a page, what its last visit has wanted and memory does
-/// not have is read at once, wherever it lies: the client asks for it as soon as
-/// it has the document, and would wait for one read after the other. Neighbours
-/// are read in one request when that costs less than two. All this as long as
-/// most of such reads turn out to be of use: browsers have memory of their own.
-/// Nothing of it may keep others waiting: a read is begun only while the device has
-/// less than half of its depth in flight, the clients take turns, and each has
-/// only the page that it opened last.
+/// When a client opens a page, the objects that its last visit needed and that are
+/// not in memory are read at once, wherever they lie: the client asks for them as
+/// soon as it has the document, and would wait for one read after the other.
+/// Neighbours are read in one request when that costs less than two. This goes on
+/// as long as clients want most of the prefetched objects; browsers have caches of
+/// their own. Prefetches keep nobody waiting: one begins only while less than half
+/// of the device's depth is in flight and nothing is queued, the clients take
+/// turns, and each has only the page that it opened last.
 class Prefetcher
 {
 public:
     /// \param watcher is told of each read that was begun
     Prefetcher(StoreContext &, WindowLoader &, ReadWatcher &watcher);
 
-    /// \param wanted what is expected to be wanted soon; what comes first is most urgent
-    /// \param client who opened the page
+    /// A client opened a page: prefetches its objects.
+    /// \param wanted the objects that are expected to be wanted soon; the first is the most urgent
+    /// \param client number of the client
     void fetch(const std::vector<Key> &wanted, uint64_t client);
 
-    /// begins what the device has room for now
+    /// begins as many reads as the device has room for now; called each turn
     void poll();
 
     /// objects looked up for one page
@@ -40,19 +41,19 @@ public:
     static constexpr size_t maxReads = 128;
     /// clients whose pages wait to be read
     static constexpr size_t maxClients = 64;
-    /// how long a page waits: then it was asked for, or nobody wants it
+    /// how long a page waits; by then, the client has asked for its objects, or does not want them
     static constexpr uint64_t waitMicros = 2000000;
 
 private:
-    /// an object on the device, and what is read with it
+    /// one read: an object on the device, or several neighbours
     struct Place {
         ClusterRange range;
-        uint32_t objects;
-        Key key; ///< one of these
-        bool first; ///< what is most urgent is among them
+        uint32_t objects; ///< how many of the wanted ones
+        Key key; ///< of one of these
+        bool first; ///< the most urgent object is among them
     };
 
-    /// what is still to be read of a page
+    /// the reads of a page that are not begun yet
     struct Page {
         uint64_t client;
         uint64_t since; ///< Clock::micros() when it was opened
@@ -67,8 +68,8 @@ private:
     StoreContext &context_;
     WindowLoader &loader_;
     ReadWatcher &watcher_;
-    std::vector<Place> places_; ///< used while a call lasts
-    std::deque<Page> pages_; ///< the first one's turn is next
+    std::vector<Place> places_; ///< scratch memory of fetch()
+    std::deque<Page> pages_; ///< the first one is next
 };
 
 } // namespace ClusterFs

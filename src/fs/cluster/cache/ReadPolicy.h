@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much one read fetches. */
+/* Decides how much one read fetches. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_READPOLICY_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_READPOLICY_H
@@ -8,27 +8,27 @@
 
 namespace ClusterFs {
 
-/// Decides what is read beyond what somebody waits for. It remembers nothing: what reads
-/// cost is measured by the device, and which of them are of use by a UseMeter.
+/// Decides about reads that nobody waits for: the mates of a wanted object, and prefetches.
+/// It has no state: a CostMeter measures the cost of reads, and a UseMeter their use.
 class ReadPolicy
 {
 public:
     virtual ~ReadPolicy() = default;
 
     /// whether to read an object together with its group
-    /// \param useful share of such mates that are wanted before they leave memory, 0 to 1
+    /// \param useful share of mates that are wanted before they leave memory, 0 to 1
     /// \param mates other objects of the group, at least one
-    /// \param bytes of those
+    /// \param bytes that are read more for them
     virtual bool readsGroup(const CostMeter &, double useful, unsigned mates, uint64_t bytes) const = 0;
 
-    /// whether to read what a page is expected to need, before anybody asks
-    /// \param useful share of such reads that are of use to the client who opened it, 0 to 1
+    /// whether to prefetch objects of a page
+    /// \param useful share of the prefetches for the client that were of use, 0 to 1
     virtual bool readsAhead(double useful) const = 0;
 };
 
 /// A group is read when the requests that this is expected to save cost more than the bytes
-/// that are read more. A read ahead saves no request, and costs one when nobody wants it:
-/// that most of them are wanted is enough.
+/// that are read more. A prefetch saves no request, and costs one if nobody wants its objects:
+/// so most prefetches must be of use.
 class LeastCostReads final : public ReadPolicy
 {
 public:
@@ -38,7 +38,7 @@ public:
     bool readsAhead(const double useful) const override { return useful > leastAhead; }
 
 private:
-    static constexpr double leastAhead = 0.75; ///< of the reads ahead, so many are to be wanted
+    static constexpr double leastAhead = 0.75; ///< share of the prefetches that must be of use
 };
 
 } // namespace ClusterFs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who wants to know what is read. */
+/* A listener to reads of the device. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_READWATCHER_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_READWATCHER_H
@@ -8,7 +8,7 @@
 
 namespace ClusterFs {
 
-/// Hears of reads of the device, as they show which objects of a group lie apart.
+/// Hears of reads of the device, such as prefetches, because they show which objects of a group lie apart.
 class ReadWatcher
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which of the objects that were read unasked are of use. */
+/* Learns whether objects that were read unasked are of use. */
 
 #include "fs/cluster/cache/UseMeter.h"
 
@@ -7,11 +7,12 @@
 
 namespace ClusterFs {
 namespace {
-constexpr double weight = 1.0 / 64; ///< of one window in what is known of mates
-constexpr double clientWeight = 1.0 / 16; ///< of one read ahead in what is known of a client
+constexpr double weight = 1.0 / 64; ///< of one window in the moving mean of the use of mates
+constexpr double clientWeight = 1.0 / 16; ///< of one prefetch in a client's moving mean
 constexpr unsigned trialEvery = 64; ///< refusals
 
-/// counts a refusal \returns whether it is time for a trial instead
+/// counts a refusal
+/// \returns whether it is time for a trial instead
 template <class Count>
 bool
 isTimeForTrial(Count &refusals)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which of the objects that were read unasked are of use. */
+/* Learns whether objects that were read unasked are of use. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_USEMETER_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_USEMETER_H
@@ -12,48 +12,49 @@
 
 namespace ClusterFs {
 
-/// Learns from windows that leave memory how much of what they brought along was wanted: of
-/// the mates that came with an object, one figure for all; of what was read ahead for a page,
-/// one for each client, or a client that opens pages and wants nothing of them would end it
-/// for all. A client that is new is taken for the mean of the others.
+/// Learns from windows that leave memory which share of the objects that nobody had asked for
+/// was wanted after all. There is one figure for the mates of all objects, and one for the
+/// prefetches of each client: a client that opens pages and does not want their objects must
+/// not end prefetching for all. A new client is taken for the mean of the others.
 ///
-/// What is no longer read teaches nothing: of the refusals of a policy, one in 64 is to be a
-/// trial instead.
+/// Nothing is learned of reads that a policy refuses. So one refusal in 64 is to be a trial
+/// instead.
 class UseMeter
 {
 public:
-    /// what reads of an object with its group have brought, and what became of it
+    /// counters of the reads of objects with their groups, since the start
     struct GroupReads {
         uint64_t reads = 0;
         uint64_t mates = 0; ///< objects that came along
-        uint64_t bytes = 0; ///< of those
-        uint64_t wanted = 0; ///< of those that have left memory again: how many were used
-        uint64_t unused = 0; ///< and were not
+        uint64_t bytes = 0; ///< bytes that were read more for them
+        uint64_t wanted = 0; ///< mates that were used before they left memory
+        uint64_t unused = 0; ///< mates that left memory unused
     };
 
-    /* what is learned */
+    /* learned so far */
 
-    double ofMates() const { return ofMates_; } ///< 0 to 1: share of mates that are wanted
-    double ofAhead(uint64_t client) const; ///< 0 to 1: share of the reads ahead that are, for a client
-    double ofAhead() const; ///< mean of clients
+    double ofMates() const { return ofMates_; } ///< share of mates that are wanted, 0 to 1
+    double ofAhead(uint64_t client) const; ///< share of a client's prefetches that are of use, 0 to 1
+    double ofAhead() const; ///< mean of that over all known clients; 1 when there are none
 
-    /// counts a refusal to read a group \returns whether it is time for a trial instead
+    /// counts a refusal to read a group
+    /// \returns whether it is time for a trial instead
     bool isTimeForGroup();
-    /// the same for a read ahead
+    /// the same for a prefetch
     bool isTimeForAhead(uint64_t client);
 
-    /* what happens */
+    /* events to learn from */
 
     /// an object is read with its group
-    /// \param bytes of the mates
+    /// \param bytes that are read more for the mates
     void groupRead(unsigned mates, uint64_t bytes);
     /// a window of a group leaves memory
     /// \param wanted mates that were used
     void groupLeaves(unsigned mates, unsigned wanted);
 
-    /// objects are read ahead
+    /// objects are prefetched in one read
     void aheadRead(unsigned objects);
-    /// a window that was read ahead leaves memory
+    /// a prefetched window leaves memory
     /// \param wanted objects that were used
     void aheadLeaves(uint64_t client, unsigned objects, unsigned wanted);
 
@@ -61,21 +62,21 @@ public:
     const AheadStats &aheadReads() const { return aheadReads_; }
 
 private:
-    /// what reading ahead was worth to one client, or to those few who share a place in the table
+    /// the use of prefetches to one client, or to the few clients that share a place in the table
     struct Client {
-        float useful = 1;
+        float useful = 1; ///< moving mean, 0 to 1
         uint8_t refusals = 0; ///< since the last trial
-        bool known = false; ///< anything was learned
+        bool known = false; ///< something was learned
     };
     static constexpr unsigned clientBits = 8;
-    static constexpr unsigned clientsEnough = 8; ///< known ones from which on the mean says something of others
+    static constexpr unsigned clientsEnough = 8; ///< known clients from which on their mean counts for new ones
     static size_t At(const uint64_t client) { return (client * 0x9e3779b97f4a7c15ULL) >> (64 - clientBits); }
 
-    double ofMates_ = 0.5;
+    double ofMates_ = 0.5; ///< moving mean, 0 to 1
     unsigned refusals_ = 0; ///< of groups, since the last trial
     std::array<Client, 1 << clientBits> clients_;
-    unsigned known_ = 0; ///< clients
-    double sum_ = 0; ///< of what is known of them
+    unsigned known_ = 0; ///< how many clients are known
+    double sum_ = 0; ///< of Client::useful over the known ones
     GroupReads groupReads_;
     AheadStats aheadReads_;
 };

@@ -22,7 +22,7 @@ void
 ClusterFs::Window::use(const uint32_t from, const uint32_t bytes)
 {
     const auto is = [from](const Piece &p) { return p.start == from; };
-    // from the end: most often it is the last one again
+    // from the end: most often, the last piece is used again
     if (reduced || std::any_of(pieces.rbegin(), pieces.rend(), is))
         return;
     const auto padded = std::min<uint64_t>(roundUp(bytes, extentAlignment), uint64_t(range.start) + range.size - from);

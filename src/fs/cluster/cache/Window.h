@@ -26,44 +26,44 @@ struct ClusterRange {
     }
 };
 
-/// The bytes of a range, or of those parts of it only that were used.
+/// The bytes of a range in memory, or only those of its extents that were used.
 struct Window {
-    /// bytes that somebody has copied from: an extent
+    /// an extent that somebody has copied from
     struct Piece {
         uint32_t start; ///< bytes from the cluster's start
-        uint32_t size;
+        uint32_t size; ///< bytes
         uint32_t at; ///< of a reduced window: bytes from the buffer's start
     };
-    /// what a read brings that its caller has not asked for
+    /// the part of a read that nobody has asked for
     struct Extra {
         uint32_t mates = 0; ///< objects that are read along with the wanted one
-        uint32_t ahead = 0; ///< objects that nobody has asked for, but a page is expected to need
-        uint64_t client = 0; ///< who has opened that page
-        bool unasked = false; ///< it is the next part of a large object, which nobody has looked for yet
+        uint32_t ahead = 0; ///< objects that are prefetched for a page
+        uint64_t client = 0; ///< the client that opened that page
+        bool unasked = false; ///< the next part of a large object, read ahead, which no reader has looked for yet
     };
 
     ClusterRange range;
     BufferPointer buffer;
-    bool loading = false;
-    bool forgotten = false; ///< to go when those who waited for it have copied what they came for
+    bool loading = false; ///< its read is under way
+    bool forgotten = false; ///< its bytes are void: it goes once the readers who waited for it have copied
     bool trusted = false; ///< written by us in this run: no checksum needed
-    bool writing = false; ///< its bytes are on their way to the device, and in memory anyway
-    bool reduced = false; ///< to its pieces
-    std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right
-    std::vector<Piece> pieces; ///< that were used
+    bool writing = false; ///< its bytes are on their way to the device, and must be in memory for that
+    bool reduced = false; ///< its buffer has only its pieces
+    std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right, bytes from the cluster's start
+    std::vector<Piece> pieces; ///< in the order of their first use
     Extra extra;
     uint64_t used = 0; ///< the window store's clock at the last use
-    uint64_t splitOff = 0; ///< bytes of its buffer that are counted with windows of their own
+    uint64_t splitOff = 0; ///< bytes of its buffer that have windows of their own and are counted there
 
     bool covers(const ClusterRange &r) const { return range.covers(r) && (!reduced || pieceOf(r.start, r.size)); }
-    /// \param offset of a byte that it covers
+    /// \param offset of a byte that it covers, from the cluster's start
     const char *at(const uint32_t offset) const {
         if (!reduced)
             return buffer->data() + (offset - range.start);
         const auto *const piece = pieceOf(offset, 1);
         return buffer->data() + piece->at + (offset - piece->start);
     }
-    /// somebody copies from an extent
+    /// notes that a reader copies from an extent
     void use(uint32_t from, uint32_t bytes);
 
 private:

@@ -8,7 +8,7 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t nextShare = 4; ///< of the window store's limit, one part is for next parts of large objects
+constexpr uint64_t nextShare = 4; ///< parts that were read ahead and not asked for yet may take one part of so many of the limit
 } // namespace
 } // namespace ClusterFs
 
@@ -69,8 +69,8 @@ ClusterFs::WindowLoader::loadWithGroup(const ClusterRange &extent, const Catalog
 {
     const auto bytes = run.to - run.from;
     const auto mates = run.objects - 1;
-    // an object that was deleted may lie beyond its run; and a window must not
-    // push everything else out of memory
+    // The extent of an object that was deleted meanwhile may lie outside of the run.
+    // And a window must not push everything else out of memory.
     const bool inside = extent.start >= run.from && uint64_t(extent.start) + extent.size <= run.to;
     const bool fits = inside && run.objects > 1 && bytes > extent.size && bytes < maxAhead();
     const auto more = bytes - extent.size;
@@ -171,7 +171,7 @@ ClusterFs::WindowLoader::loaded(const LoadPointer &load, const WindowPointer &wi
         underWay_.erase(load->range.cluster);
 
     windows_.arrived(window, status == Status::ok);
-    // the window is in use until all waiters have copied what they came for
+    // this function holds the window until all waiters have copied from it
     const auto waiters = std::move(load->waiters);
     for (const auto &done: waiters)
         done(status);
@@ -184,7 +184,7 @@ ClusterFs::WindowLoader::loaded(const LoadPointer &load, const WindowPointer &wi
 void
 ClusterFs::WindowLoader::poll()
 {
-    (void)windows_.makeRoom(0); // buffers take whole pages, and written bytes did not wait for room
+    (void)windows_.makeRoom(0); // memory may be above its limit: buffers take whole pages, and written windows wait for no room
     startDeferred();
 }
 

@@ -15,9 +15,9 @@
 
 namespace ClusterFs {
 
-/// Reads ranges of clusters into the window store. Who wants bytes that are on their way waits
-/// for that read. Reads of bytes that somebody waits for are deferred, in their order, while memory is at its
-/// limit or too many wait at the device; reads of others are not begun then.
+/// Reads ranges of clusters into the window store. Readers that want bytes that are on their way
+/// share that read. Reads that somebody waits for are deferred, in their order, while memory is at
+/// its limit or too many requests wait at the device; prefetches and read-ahead are left out then.
 class WindowLoader
 {
 public:
@@ -29,39 +29,41 @@ public:
     /// whether bytes are in memory or on their way
     bool has(const ClusterRange &) const;
 
-    /// Reads bytes, or joins a read under way that covers them.
+    /// Reads bytes, or joins a read under way that covers them. Done is called in a later turn, with the status of
+    /// the device; the window is in the store while Done runs.
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(const ClusterRange &, ClusterNo pin, IoClass, Done);
 
-    /// \returns whether a read under way brings the bytes; takes done then
+    /// Joins a read under way that covers the bytes.
+    /// \returns whether there is one, which then has taken the callback
     bool join(const ClusterRange &, Done &);
 
-    /// Reads one extent that no read under way brings, and its group with it when that pays.
+    /// Reads one extent that no read under way brings, and its group with it when that pays (a group read).
     /// \param extent the bytes that are wanted
     /// \param run the group around it
     /// \returns whether the group comes, too
     bool loadWithGroup(const ClusterRange &extent, const Catalog::Run &run, Done);
 
-    /// Reads bytes that nobody has asked for yet, when there is room and such reads
-    /// have been of use lately.
-    /// \param objects that are expected to be wanted
+    /// Prefetches bytes that nobody has asked for yet, when nothing is deferred and prefetches have been of use to
+    /// the client lately.
+    /// \param objects how many in these bytes are expected to be wanted
     /// \param client who opened the page
-    /// \returns whether a read was begun; never of more than maxAhead() bytes
+    /// \returns whether a read was begun; never one of more than maxAhead() bytes
     bool loadAhead(const ClusterRange &, uint32_t objects, uint64_t client);
 
-    /// Reads the next part of a large object before somebody asks for it. What is read so, and not used yet,
-    /// may take a quarter of the memory, in the place of what was not used lately.
+    /// Read-ahead: reads the next part of a large object before somebody asks for it. Such parts may take a
+    /// quarter of the memory until somebody asks for them, in the place of windows that were not used lately.
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     /// \returns whether a read was begun
     bool loadNext(const ClusterRange &, ClusterNo pin);
 
-    /// bytes of one read ahead: it must not push everything else out of memory
+    /// most bytes of a prefetch or a group read: one read must not push everything else out of memory
     uint64_t maxAhead() const { return windows_.limit() / 8; }
 
-    /// starts reads that waited for memory which others have given back, or for the device
+    /// starts deferred reads for which there is room now; called each turn
     void poll();
 
-    /// requests that may wait at the device when a read is begun: more reads wait here, where none is refused
+    /// requests that may wait at the device when a read is begun; more reads wait here, where none is refused
     static constexpr size_t maxQueued = 4096;
 
 private:
@@ -71,7 +73,7 @@ private:
         ClusterNo pin;
         IoClass ioClass;
         Window::Extra extra;
-        std::vector<Done> waiters;
+        std::vector<Done> waiters; ///< called in this order
     };
     using LoadPointer = std::shared_ptr<Load>;
 
@@ -89,8 +91,8 @@ private:
     WindowStore &windows_;
     UseMeter &use_;
     const ReadPolicy &policy_;
-    std::unordered_map<ClusterNo, std::vector<LoadPointer>> underWay_; ///< the deferred ones included
-    std::deque<LoadPointer> deferred_; ///< wait for memory or the device; one for each waiting reader at most
+    std::unordered_map<ClusterNo, std::vector<LoadPointer>> underWay_; ///< by cluster; deferred ones are here, too
+    std::deque<LoadPointer> deferred_; ///< wait for memory or the device; at most one for each waiting reader
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

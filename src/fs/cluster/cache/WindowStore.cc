@@ -12,12 +12,12 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t recentShare = 4; ///< of the limit, one part came in since a window that counts as recent was used
-constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more
-constexpr unsigned maxEvictions = 1024; ///< windows that leave memory for one request; more go in the next turn
-constexpr unsigned maxBits = 32; ///< of the size of a window
+constexpr uint64_t recentShare = 4; ///< a window was used recently if less than one part of so many of the limit came in since
+constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more, since each takes a page
+constexpr unsigned maxEvictions = 1024; ///< windows that leave memory in one call of evict(); more go in the next turn
+constexpr unsigned maxBits = 32; ///< bits that the size of a window can have
 
-/// whether keeping so many bytes of a window is worth it
+/// whether so many bytes of a window are few enough to keep only them
 constexpr bool isClearlyLess(const uint64_t bytes, const uint64_t all) { return bytes * 4 <= all * 3; }
 } // namespace
 } // namespace ClusterFs
@@ -60,7 +60,7 @@ ClusterFs::WindowStore::WindowStore(const CostMeter &cost, UseMeter &use, const 
 
 /* finding */
 
-/// \returns where the window that covers the bytes is noted, or nil
+/// \returns the entry, in Places, of a window that covers the bytes and has arrived; or nil
 ClusterFs::WindowStore::Windows::iterator *
 ClusterFs::WindowStore::covering(const ClusterRange &r)
 {
@@ -98,7 +98,7 @@ ClusterFs::WindowStore::find(const ClusterRange &r)
 ClusterFs::WindowPointer
 ClusterFs::WindowStore::peek(const ClusterRange &r) const
 {
-    const auto at = const_cast<WindowStore *>(this)->covering(r); // which changes nothing either
+    const auto at = const_cast<WindowStore *>(this)->covering(r); // covering() changes nothing
     return at ? (*at)->second : nullptr;
 }
 
@@ -161,7 +161,7 @@ ClusterFs::WindowStore::arrived(const WindowPointer &window, const bool well)
     window->loading = false;
     if (well)
         return;
-    window->extra.mates = window->extra.ahead = 0; // nobody could have used them
+    window->extra.mates = window->extra.ahead = 0; // nothing is learned from objects that never came
     drop(window);
 }
 
@@ -200,21 +200,22 @@ ClusterFs::WindowStore::split(const WindowPointer &whole, const std::pair<uint32
 
 /* worth */
 
-/// what a byte of that many costs to read again, in the cost of transferring one
+/// The share of one byte in the request that reads so many bytes again, in units of the cost of transferring a byte.
+/// Each byte's own transfer, 1, is not in it.
 double
 ClusterFs::WindowStore::costOf(const uint64_t bytes) const
 {
     return cost_.requestMicros() / cost_.byteMicros() / static_cast<double>(std::max(bytes, leastBytes));
 }
 
-/// what a window is worth when it is used now
+/// the worth of a window that is used now
 double
 ClusterFs::WindowStore::worth(const Window &w) const
 {
     return age_ + 1 + costOf(w.buffer->size());
 }
 
-/// puts a window in its place among the others
+/// gives a window another worth, and so another place among all
 ClusterFs::WindowStore::Windows::iterator
 ClusterFs::WindowStore::give(const Windows::iterator at, const double worth, const uint64_t used)
 {
@@ -262,13 +263,14 @@ ClusterFs::WindowStore::makeRoomFromIdle(const uint64_t wanted)
     return counted() + wanted <= limit_;
 }
 
-/// leaves what was used of a window in its place, as old as it was, or nothing
+/// Takes a window out of memory. If the pieces that were used are clearly less, they stay as a smaller window, whose worth
+/// counts from the same last use.
 void
 ClusterFs::WindowStore::reduce(const Windows::iterator victim)
 {
     const auto whole = victim->second;
     const auto since = victim->first - costOf(whole->buffer->size());
-    const bool unwanted = victim->first <= 0; // somebody has said so
+    const bool unwanted = victim->first <= 0; // putFirst() was called
     remove(victim);
     uint32_t bytes = 0;
     for (const auto &p: whole->pieces)
@@ -278,7 +280,7 @@ ClusterFs::WindowStore::reduce(const Windows::iterator victim)
         return;
     const auto part = std::make_shared<Window>(*whole);
     part->reduced = true;
-    part->extra = Window::Extra(); // it has been counted
+    part->extra = Window::Extra(); // remove() has counted it
     part->buffer = std::make_shared<Buffer>(size);
     uint32_t at = 0;
     for (auto &p: part->pieces) {
@@ -306,18 +308,18 @@ ClusterFs::WindowStore::remove(const Windows::iterator victim)
     windows_.erase(victim);
 }
 
-/// learns from what became of what was read along or ahead
+/// tells the meter how many of the mates, or of the prefetched objects, were used
 void
 ClusterFs::WindowStore::noteLeaving(const Window &window)
 {
     const auto &extra = window.extra;
     if (extra.ahead && !window.loading)
         use_.aheadLeaves(extra.client, extra.ahead, static_cast<unsigned>(window.pieces.size()));
-    if (extra.mates && !window.checked.empty()) // else it never arrived
+    if (extra.mates && !window.checked.empty()) // if nothing was checked, no reader has come to it
         use_.groupLeaves(extra.mates, static_cast<unsigned>(window.checked.size()) - 1);
 }
 
-/// \returns where a window is noted, or nil when it has left memory before
+/// \returns the entry of a window in Places, or nil when it has left memory
 ClusterFs::WindowStore::Windows::iterator *
 ClusterFs::WindowStore::placeOf(const WindowPointer &window)
 {
@@ -357,7 +359,7 @@ void
 ClusterFs::WindowStore::forget(const ClusterNo cluster)
 {
     removeIf(cluster, [](Window &window) {
-        window.forgotten = !window.loading; // goes when those have copied who wait for it
+        window.forgotten = !window.loading; // if somebody holds it, the loader drops it later
         return true;
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What happens to objects and clusters. */
+/* Index, cluster table, free map and staging, kept in step. */
 
 #include "fs/cluster/catalog/Catalog.h"
 
@@ -124,7 +124,7 @@ ClusterFs::Catalog::runAround(const SlotNo slot) const
     return run;
 }
 
-/// an object and what of its group lies right behind it, in memory as on the device
+/// an object and those of its group that follow it both in the list of records and on the device, without a gap
 ClusterFs::Catalog::Run
 ClusterFs::Catalog::runBehind(const SlotNo slot) const
 {
@@ -186,8 +186,9 @@ ClusterFs::Catalog::without(const Run &run, const uint32_t offset, const std::fu
     return result;
 }
 
-/// An object leaves staging, for the device or for good. Where it was relocated from, it is no
-/// more: the checkpoint that says so flushes what was written before it.
+/// An object leaves staging, for the device or for good. The next checkpoint says that it is not
+/// any more where it was relocated from. That is safe, because a checkpoint flushes the disk, and
+/// with it the object's new cluster, before it counts.
 void
 ClusterFs::Catalog::dropStaged(const StageNo stage)
 {
@@ -358,7 +359,7 @@ ClusterFs::Catalog::forget(const SlotNo slot)
         freeParts(parts);
 }
 
-/// says that a cluster's contents are forgotten
+/// tells listeners that a cluster's contents are forgotten
 void
 ClusterFs::Catalog::release(const ClusterNo n)
 {
@@ -439,7 +440,7 @@ ClusterFs::Catalog::unpin(const ClusterNo n)
         finishDraining(n);
 }
 
-/// a cluster that is in no list holds nothing
+/// makes a cluster that holds nothing free, or bad if it was retired
 void
 ClusterFs::Catalog::makeFree(const ClusterNo n)
 {
@@ -451,7 +452,7 @@ ClusterFs::Catalog::makeFree(const ClusterNo n)
     enter(n, c.errors == ClusterEntry::unwritable ? ClusterState::bad : ClusterState::free);
 }
 
-/// the next state of a cluster, which is a change
+/// changes the state of a cluster, which the next checkpoint says; the free map follows
 void
 ClusterFs::Catalog::enter(const ClusterNo n, const ClusterState state)
 {
@@ -567,7 +568,7 @@ ClusterFs::Catalog::freeIfEmpty(const ClusterNo n)
         freeCluster(n);
 }
 
-/* a start: what the index log has is no change */
+/* a start; a cluster as the index log has it is no change for the next checkpoint */
 
 void
 ClusterFs::Catalog::beginAdding(const uint64_t records)

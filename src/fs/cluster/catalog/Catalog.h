@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Index, cluster table, free map and staging table, kept in step. */
+/* Index, cluster table, free map and staging, kept in step. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CATALOG_CATALOG_H
 #define SQUID_SRC_FS_CLUSTER_CATALOG_CATALOG_H
@@ -22,7 +22,7 @@ namespace ClusterFs {
 /* The states of a cluster, and the verbs of Catalog by which one follows another; any other transition asserts
  * (ClusterTable::MayFollow). docs/pictures/states.svg is the picture of it.
  *
- *  unknown -> free, packed, part, bad, log  a start finds what a cluster holds: addEmpty, addLogged, addRead, giveToLog
+ *  unknown -> free, packed, part, bad, log  a start finds the contents of a cluster: addEmpty, addLogged, addRead, giveToLog
  *  free -> announced                        the journal names it: announce
  *  free -> log                              the index log needs room: giveToLog
  *  announced -> writing                     packing takes it: beginWrite
@@ -34,15 +34,17 @@ namespace ClusterFs {
  *  packed -> draining                       it is evicted, or its last object is deleted: freeCluster
  *  part -> draining                         the object is deleted or evicted: freeParts
  *  part -> free                             a start finds no object that it belongs to: freeOrphan
- *  draining -> free                         nobody reads it any more: unpin
- *  draining -> bad                          the same, of one that gave errors: retire
+ *  draining -> free                         nobody reads it: freeCluster or freeParts, else the last unpin
+ *  draining -> bad                          the same, after retire
  */
 
-/// What is where. Whoever changes the place of an object or the state of a cluster says here what happened, so
-/// that counts, lists, the free map, and what the next checkpoint must say never disagree. All others look.
+/// The places of all objects and the states of all clusters. Only the catalog changes them: its callers say what
+/// happened, so that counts, lists, the free map and the changes for the next checkpoint never disagree. One thread.
 class Catalog
 {
 public:
+    /// \param keepKeys see Index
+    /// \throws std::bad_alloc when the process may not have the memory
     Catalog(const Geometry &, const HashSecret &, uint64_t stagingBytes, bool keepKeys);
 
     /* to look at */
@@ -53,24 +55,24 @@ public:
     const Staging &staging() const { return staging_; }
     const Changes &changes() const { return changes_; }
 
-    /// The bytes of an object come and go without the catalog: writers and readers use this door of staging's own.
-    /// What an object there is to the catalog (its record, its parts, where it comes from) it does not change.
+    /// Writers and readers bring and copy the bytes of staged objects without the catalog. This door does not change the
+    /// members of Staged that belong to the catalog: record, firstPart, origin, originOffset.
     Staging &staging() { return staging_; }
 
-    /// \returns all of an object, with its size
+    /// \returns times and flags of an object, with its size
     ObjectInfo info(SlotNo) const;
     /// stored bytes
     uint64_t objectSize(SlotNo) const;
     /// bytes of the payload in the object's extent (or staging)
     uint32_t payloadBytes(SlotNo) const;
-    /// replacement bits, see StoreContext::heatOf()
+    /// see StoreContext::heatOf()
     uint32_t heat(SlotNo) const;
     /// bytes that an extent takes in its cluster
     static uint32_t ExtentBytes(const uint32_t payload) {
         return static_cast<uint32_t>(roundUp(ExtentHeader::encodedBytes + uint64_t(payload), extentAlignment));
     }
 
-    uint64_t objects() const { return index_.linked(); }
+    uint64_t objects() const { return index_.linked(); } ///< how many there are
     uint64_t liveBytes() const { return liveBytes_; } ///< stored bytes of all objects
 
     /* listeners, which live as long as the catalog */
@@ -80,17 +82,19 @@ public:
 
     /* objects */
 
-    /// index record of a closed staged object; the caller has erased older ones
+    /// gives a closed staged object its record; the caller has erased an older version
     /// \returns noSlot when the index is full
     SlotNo addStaged(StageNo);
 
-    /// A staged object is on the device now: moves its record to a cluster that is being written.
-    /// The staging slot is dropped.
+    /// A staged object is on the device now: moves its record to a cluster in state writing, and drops
+    /// its staging slot.
+    /// \param offset of the extent, bytes from the cluster's start
+    /// \param payload bytes
     /// \param joined whether it belongs to the group of the extent in front of it
     void place(SlotNo, ClusterNo, uint32_t offset, uint32_t payload, bool joined = false);
 
-    /// An object of a cluster was staged again: its record, which must not be the index's last free one, leads there from
-    /// now on. A start still finds it where it was, until place(). \see beginRelocating()
+    /// An object of a cluster was staged again and gets a new record, which leads to the staged copy; the index must have a
+    /// free one. A start finds the object in the old cluster until place(). \see beginRelocating()
     void relocate(SlotNo, StageNo);
 
     /// forgets an object wherever it is, its parts included
@@ -99,94 +103,104 @@ public:
     /// separates an object from its parts, so that erase() leaves them alone
     void disownParts(SlotNo);
 
-    /// Puts a staged head in front of parts that have no owner, which get the owner with addStaged().
+    /// Puts a staged head in front of parts that have no owner; addStaged() makes its record their owner.
     void putHead(StageNo, ClusterNo firstPart);
 
     /// An object was used.
-    /// \param heat its new replacement bits
+    /// \param heat its new heat
     /// \param now the newest sequence number, which is the clock of uses
     /// \param reorder whether its cluster is to go later than all others
     void touch(SlotNo, uint32_t heat, Sequence now, bool reorder);
 
-    /// gives an object new times, and those flags that are the caller's; it is not doubtful any more
+    /// gives an object new times and the caller's flags, and makes it not doubtful; ignores the size
     void updateInfo(SlotNo, const ObjectInfo &);
 
     /* clusters */
 
-    /// \param after what is written to it has a higher number
+    /* see the table of states above */
+    /// \param after the contents that will be written have a higher sequence number
     void announce(ClusterNo, Sequence after);
     void withdraw(ClusterNo);
     void beginWrite(ClusterNo, Sequence);
     void abandonWrite(ClusterNo);
     void failWrite(ClusterNo);
-    /// The device has all of it. Frees it when none of its objects are left.
-    /// \param end bytes written
+    /// The device has the whole cluster. Frees it when none of its objects is left.
+    /// \param end bytes written, from the cluster's start
     /// \param written seconds since 1970, low 32 bits
     /// \param now the newest sequence number
     void finishWrite(ClusterNo, uint32_t end, uint32_t written, Sequence now);
 
-    /// A piece of a large object is being written.
+    /// A part of a large object is being written.
     /// \param before the object's last part so far, or noCluster
+    /// \param end bytes written, from the cluster's start
+    /// \param written seconds since 1970, low 32 bits
     void addPart(ClusterNo, ClusterNo before, Sequence, uint32_t end, uint32_t written);
 
-    /// counts an error of reading
+    /// counts an error of reading in ClusterEntry::errors
     void noteReadError(ClusterNo);
-    /// A cluster that gave errors is bad as soon as nothing is left of it, and nobody reads it.
+    /// puts a cluster out of use: it will be bad instead of free once its contents are forgotten and nobody reads it
     void retire(ClusterNo);
-    /// the first clusters of the device are the index log's
+    /// gives a cluster to the index log, for good
     void giveToLog(ClusterNo);
 
+    /// Somebody needs the bytes of a cluster to stay, until unpin(). The pin of an object's first part is for all parts.
     void pin(const ClusterNo c) { ++clusters_[c].pins; }
     void unpin(ClusterNo);
 
-    /// Deletes must leave a cluster as it is, though nothing may be left in it, since objects are being relocated from it;
-    /// and the end of that.
+    /// Objects are being relocated from a packed cluster: it must not become free, even if its last object is deleted. And
+    /// the end of that, after which the caller has to free it if it is empty.
     void beginRelocating(ClusterNo);
     void endRelocating(ClusterNo);
 
     /// frees a packed cluster that has no objects, unless some of it is being relocated
     void freeIfEmpty(ClusterNo);
 
-    /// forgets all that a packed cluster holds, and makes it free (when nobody reads it)
+    /// forgets all objects of a packed cluster, and makes it free once nobody reads it
     void freeCluster(ClusterNo);
 
-    /// Forgets objects of a packed cluster.
-    /// \param records that may be gone over, each part of a large object counting as one; receives how many are left of those
+    /// Forgets objects of a packed cluster, as many as a turn may.
+    /// \param records how many may be gone over, each part of a large object counting as one; receives how many are left
     /// \returns whether no object is left; it is up to the caller then to free the cluster
     bool forgetSome(ClusterNo, unsigned &records);
 
-    /// forgets a chain of parts that has no owner
+    /// forgets all parts of an object that is forgotten, or was never published
     void freeParts(ClusterNo first);
 
     /* a start */
 
-    /// Until endAdding(), a cluster without any record may get more: erase() does not free it.
-    /// \param records as many as are expected
+    /// Until endAdding(), a cluster without any record may still get some: erase() does not free it.
+    /// \param records how many are expected, see Index::expect()
     void beginAdding(uint64_t records);
     void endAdding() { adding_ = false; }
     bool adding() const { return adding_; }
 
     /// a cluster as the index log has it: packed, part or bad
     void addLogged(const IndexSection &);
-    /// a cluster as itself says, which the next checkpoint must, too
+    /// a cluster as its own header has it; the next checkpoint must name it
     void addRead(ClusterNo, const ClusterHeader &);
     /// a cluster that holds nothing
-    /// \param logged whether a checkpoint may say something else
+    /// \param logged whether an older checkpoint may say something else, so that the next one must name it
     void addEmpty(ClusterNo, bool logged);
-    /// parts in their order, as the directory says that has their head
+    /// chains an object's parts in the order of the references in a directory
     void linkParts(const std::vector<PartReference> &);
-    /// the same, with that head in front of them, which the next checkpoint must say, too
+    /// The same, and puts the object's head in front of them; the next checkpoint must name all of them.
+    /// \param total stored bytes of the object
+    /// \param headBytes payload of the head
     void joinParts(const std::vector<PartReference> &, uint64_t total, uint32_t headBytes);
-    /// Parts that have no owner get back the head that an older version has.
+    /// Puts a head on the device in front of parts that have no owner, such as that of an older version.
     /// \param total stored bytes of that version
     /// \param headBytes payload of the head
     void putHead(ClusterNo firstPart, uint64_t total, uint32_t headBytes);
-    /// Adds a record of an object that was found on the device; see Index::insert for the key.
+    /// Adds a record of an object that was found on the device.
+    /// \param key nil when it is not known
+    /// \param like has its place, size, times and flags
+    /// \param payload bytes in its extent
     /// \returns noSlot when the index is full
     SlotNo addFound(HashedKey, const Key *, const Record &like, uint32_t payload);
-    /// Forgets an object in favour of a newer version, which may have the same parts. It may have to come back.
+    /// Forgets an object in favour of a newer version, which may have the same parts: these stay. The older version may
+    /// have to come back if the newer one is not whole.
     void supersede(SlotNo);
-    /// the index log has an object where there is none
+    /// the index log has an object at a place where there is none; the next checkpoint must say so
     void noteGone(const ClusterNo c, const uint32_t offset) { changes_.gone(c, offset); }
     void freeOrphan(ClusterNo);
     /// makes a packed cluster the next to go
@@ -194,13 +208,13 @@ public:
 
     /* checkpoints */
 
-    /// From now on, changes are noted for the next one.
+    /// A checkpoint begins: changes from now on are noted for the next one.
     void beginCheckpoint() { changes_.begin(); }
     void checkpointDone() { changes_.done(); }
     void checkpointFailed() { changes_.failed(); }
-    /// nothing that checkpoints have said is of use: the next one names all anew
+    /// the next checkpoint names all clusters, since nothing that older ones said counts any more
     void nameAll() { changes_.all(); }
-    /// the next one names a cluster, too
+    /// the next checkpoint names a cluster, too
     void nameAgain(const ClusterNo c) { changes_.again(c); }
 
     /* groups */
@@ -208,29 +222,30 @@ public:
     /// extents beside each other that were packed as one group
     struct Run {
         uint32_t from = 0; ///< bytes from the start of the cluster
-        uint32_t to = 0; ///< end of the last extent
-        uint32_t objects = 0; ///< live ones
-        SlotNo first = noSlot; ///< all of its records are behind this one, by Record::sibling,
+        uint32_t to = 0; ///< end of the last extent, bytes from the start of the cluster
+        uint32_t objects = 0; ///< how many it has that are not deleted
+        SlotNo first = noSlot; ///< its records are among those from this one on, by Record::sibling,
         uint32_t records = 0; ///< so many at most, this one counted
     };
-    /// Records of a cluster that are gone over in one turn, to know what is where: in a large
-    /// cluster of small objects are many more.
+    /// Records of a cluster that are gone over at a time, to find its objects: a large cluster of
+    /// small objects has many more.
     static constexpr unsigned maxWalk = 4096;
 
     /// Where in a cluster objects begin, in bytes from its start and in order.
     /// \returns false when there are too many to look at
     bool offsetsIn(ClusterNo, std::vector<uint32_t> &) const;
 
-    /// The group around an object in a packed cluster, as far as it is there. Where all records are too
-    /// many to look at, what was packed behind the object has to do, and that is not known after a start.
+    /// The objects of a group that lie around an object in a packed cluster. If the cluster has more than
+    /// maxWalk records, only objects that were packed right behind it, and only before the next start.
     Run runAround(SlotNo) const;
-    /// What of a run spans an extent and those of the objects that are in the run.
+    /// The smallest part of a run that has an extent and those of some objects that are in the run.
+    /// \param offset of the extent, bytes from the start of the cluster
     /// \param bytes of the extent
     Run narrowed(const Run &, ClusterNo, uint32_t offset, uint32_t bytes, const std::vector<Key> &objects) const;
 
-    /// What of a run spans an extent and those that are not excluded.
-    /// \param offset of the extent
-    /// \param excluded whether an extent is, by its offset and its bytes
+    /// The smallest part of a run that has an extent and all that are not excluded.
+    /// \param offset of the extent, bytes from the start of the cluster
+    /// \param excluded is told the offset and the bytes of another extent
     Run without(const Run &, uint32_t offset, const std::function<bool(uint32_t, uint32_t)> &excluded) const;
 
 private:
@@ -250,7 +265,7 @@ private:
     Staging staging_;
     std::vector<ReleaseListener *> releaseListeners_;
     RelocationListener *relocationListener_ = nullptr;
-    bool adding_ = false;
+    bool adding_ = false; ///< between beginAdding() and endAdding()
     uint64_t liveBytes_ = 0;
 };
 

@@ -69,7 +69,7 @@ ClusterFs::Changes::used(const HashedKey k)
 void
 ClusterFs::Changes::begin()
 {
-    now_ = 1 - now_; // nothing is noted there any more
+    now_ = 1 - now_; // the other map was cleared by done()
     goneBefore_.swap(gone_);
     updatedBefore_.swap(updated_);
     usedBefore_.swap(used_);
@@ -97,7 +97,7 @@ ClusterFs::Changes::failed()
     if (updated_.size() + updatedBefore_.size() <= maxUpdated)
         updated_.insert(updated_.end(), updatedBefore_.begin(), updatedBefore_.end());
     else
-        all_ = true; // of which clusters they are is not known here
+        all_ = true; // the clusters of these objects are not known here
     for (const auto &k: usedBefore_)
         used(k);
     any_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What has changed since the last checkpoint. */
+/* The changes since the last checkpoint. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CATALOG_CHANGES_H
 #define SQUID_SRC_FS_CLUSTER_CATALOG_CHANGES_H
@@ -13,70 +13,71 @@
 
 namespace ClusterFs {
 
-/// Notes what a checkpoint must say anew, so that it costs what has changed and not what
-/// there is: a bit for each cluster, eight bytes for each object that left a cluster
-/// otherwise unchanged, was used, or got other times. While a checkpoint collects
-/// what was noted before it began, what comes is noted for the next one.
+/// Notes changes for the next checkpoint, so that its cost depends on them and not on the
+/// size of the store: a bit for each cluster, eight bytes for each object that left an
+/// otherwise unchanged cluster, was used, or got other times. A checkpoint collects the
+/// changes from before its begin, while new ones are noted for the next.
 class Changes
 {
 public:
     explicit Changes(uint32_t clusters);
 
-    /// the state of a cluster changed, or what was put into it
+    /// the state of a cluster changed, or something was put into it
     void cluster(const ClusterNo n) {
         now().set(n);
         any_ = true;
     }
-    /// The next checkpoint has to name a cluster, though nothing happened that would be worth one.
+    /// The next checkpoint has to name a cluster; that alone is worth no checkpoint.
     void again(const ClusterNo n) { now().set(n); }
 
-    /// an object of a cluster is there no more
-    /// \param offset of its extent
+    /// an object is not in a cluster any more
+    /// \param offset of its extent, bytes from the start of the cluster
     void gone(ClusterNo, uint32_t offset);
 
-    /// times or flags of an object are others
+    /// an object got other times or flags
     void updated(HashedKey, ClusterNo);
 
     /// an object was used; that alone is worth no checkpoint
     void used(HashedKey);
 
-    /// nothing of what was said before is of use
+    /// the next checkpoint has to name all clusters
     void all() { all_ = any_ = true; }
 
-    /// whether there is anything that a crash would make work of
+    /// whether there is a change that would cost a start after a crash some work
     bool any() const { return any_; }
     bool anyUses() const { return !used_.empty(); }
 
-    /* a checkpoint's part */
+    /* calls of the checkpoint */
 
     void begin();
-    /// it was written
+    /// the checkpoint was written: its changes are forgotten
     void done();
-    /// it was not: what was to be collected belongs to the next one
+    /// it was not: its changes are for the next one
     void failed();
 
-    /// whether a checkpoint has to name all clusters
+    /// whether the running checkpoint has to name all clusters
     bool collectsAll() const { return collectsAll_; }
     bool collects(const ClusterNo n) const { return before().get(n); }
-    /// \param looks at the map, less by those made
-    /// \returns the first cluster to be collected at or after one, or noCluster when there is none or no look left
+    /// \param from where to begin; receives where to go on
+    /// \param looks at the map that are allowed; receives how many are left
+    /// \returns the first cluster to be collected at or after from; noCluster when there is none or no look is left
     ClusterNo next(ClusterNo &from, unsigned &looks) const;
 
     struct Gone {
         ClusterNo cluster;
-        uint32_t offset;
+        uint32_t offset; ///< of the extent, bytes from the start of the cluster
     };
     const std::vector<Gone> &collectedGone() const { return goneBefore_; }
     const std::vector<HashedKey> &collectedUpdates() const { return updatedBefore_; }
     const std::vector<HashedKey> &collectedUses() const { return usedBefore_; }
 
-    static constexpr size_t maxGone = 1000000; ///< from then on, their clusters count as changed
+    static constexpr size_t maxGone = 1000000; ///< the clusters of more count as changed
     static constexpr size_t maxUpdated = 200000; ///< the same
-    static constexpr size_t maxUsed = 1000000; ///< more are not known to the next start
+    static constexpr size_t maxUsed = 1000000; ///< the next start does not know more
 
 private:
-    /// A bit for each cluster. What a checkpoint costs must not depend on how many there are: pages of
-    /// the map that nothing was noted in are left out.
+    /// A bit for each cluster. The cost of a checkpoint must not depend on the number of clusters: it
+    /// leaves out pages of the map that have no bit.
     class Bits
     {
     public:
@@ -114,13 +115,13 @@ private:
 
     const uint32_t count_;
     std::array<Bits, 2> bits_;
-    unsigned now_ = 0; ///< which of them takes what comes
+    unsigned now_ = 0; ///< the one that takes new changes
     std::vector<Gone> gone_, goneBefore_;
     std::vector<HashedKey> updated_, updatedBefore_;
     std::vector<HashedKey> used_, usedBefore_;
-    bool any_ = false;
-    bool all_ = false;
-    bool collectsAll_ = false;
+    bool any_ = false; ///< see any()
+    bool all_ = false; ///< see all()
+    bool collectsAll_ = false; ///< see collectsAll()
 };
 
 } // namespace ClusterFs

@@ -43,7 +43,7 @@ void
 ClusterFs::ClusterTable::enter(const ClusterNo n, const ClusterState s)
 {
     if (s == ClusterState::announced)
-        changes_.again(n); // clusters are announced ahead, whether something comes or not
+        changes_.again(n); // clusters are announced ahead of their writes: no change that is worth a checkpoint
     else
         changes_.cluster(n);
     enterKnown(n, s);

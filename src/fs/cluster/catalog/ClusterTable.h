@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What memory keeps of each cluster: 64 bytes. */
+/* The table of all clusters, with 64 bytes for each. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CATALOG_CLUSTERTABLE_H
 #define SQUID_SRC_FS_CLUSTER_CATALOG_CLUSTERTABLE_H
@@ -13,9 +13,9 @@ namespace ClusterFs {
 /// On the media: never renumber. Which state follows which, and why, is in Catalog.h.
 enum class ClusterState : uint8_t {
     unknown = 0, ///< not yet seen by a scan
-    free = 1,
+    free = 1, ///< holds nothing that counts
     announced = 2, ///< in the journal as about to be written
-    writing = 3,
+    writing = 3, ///< its write as a packed cluster is under way
     packed = 4, ///< holds several objects
     part = 5, ///< holds a piece of a large object
     draining = 6, ///< forgotten, but somebody still reads it
@@ -24,8 +24,8 @@ enum class ClusterState : uint8_t {
 };
 constexpr unsigned clusterStateCount = 9;
 
-/// The number of a cluster or of a slot, of which noCluster or noSlot is zero in memory: a table of
-/// millions of clusters needs no pages until something is known of them.
+/// The number of a cluster or of a slot. noCluster and noSlot are zero in memory, so that an empty table
+/// of millions of clusters, a mapping filled with zeros, takes no pages.
 template <class Number>
 class Link
 {
@@ -42,28 +42,28 @@ private:
 
 /// a cluster's line in the table
 struct ClusterEntry {
-    static constexpr uint8_t unwritable = 255; ///< of errors: not to be used again
+    static constexpr uint8_t unwritable = 255; ///< value of errors: the cluster is out of use
 
-    Sequence sequence; ///< of what it holds
+    Sequence sequence; ///< of its contents; announced: the new contents will have a higher one
     uint64_t total; ///< first part of an object: the object's stored bytes
-    Link<SlotNo> first; ///< a slot; packed: first record, linked by Record::sibling; part: the owner's slot
-    uint32_t live; ///< records that are not dead
-    uint32_t liveBytes; ///< extents of those
-    uint32_t end; ///< bytes written
+    Link<SlotNo> first; ///< packed: the first record, linked by Record::sibling; part: the owner's record
+    uint32_t live; ///< packed: records that are not dead
+    uint32_t liveBytes; ///< packed: bytes of the extents of those
+    uint32_t end; ///< bytes written, from the cluster's start
     uint32_t pins; ///< readers and requests that need the bytes to stay
-    uint32_t heat; ///< write clock at the last use
-    Link<ClusterNo> previous; ///< neighbour in the list of its state
-    Link<ClusterNo> next;
-    Link<ClusterNo> nextPart; ///< the object's next part
-    uint32_t headBytes; ///< first part of an object: payload in its extent
-    uint32_t written; ///< seconds since 1970, low 32 bits
+    uint32_t heat; ///< the newest sequence number at the last use, low 32 bits
+    Link<ClusterNo> previous; ///< packed: the next one in the list that was used later
+    Link<ClusterNo> next; ///< packed: the next one in the list that was used earlier
+    Link<ClusterNo> nextPart; ///< part: the object's next part
+    uint32_t headBytes; ///< first part of an object: payload bytes in the extent of its head
+    uint32_t written; ///< when, seconds since 1970, low 32 bits
     ClusterState state;
     uint8_t errors; ///< read errors seen here; or unwritable
-    uint16_t relocated; ///< objects that are staged again, but not on the device elsewhere yet; and one for the relocator until that is flushed
+    uint16_t relocated; ///< objects staged again whose new copy is not on the device yet, and one more between beginRelocating() and endRelocating()
 };
 static_assert(sizeof(ClusterEntry) == 64, "a cluster table entry takes 64 bytes");
 
-/// All clusters, and a list in order of use over the packed ones, which are the victims.
+/// All clusters, and a list of the packed ones in the order of their use, from which victims are chosen.
 class ClusterTable
 {
 public:
@@ -80,21 +80,22 @@ public:
     /// whether a cluster may go from one state to another
     static bool MayFollow(ClusterState from, ClusterState to);
 
-    /// Changes the state. What is packed is put at the head of the list.
+    /// Changes the state, which the next checkpoint says. A cluster that becomes packed goes to the head of the list.
     void enter(ClusterNo, ClusterState);
-    /// the same as the last checkpoint has it, so that the next one need not
+    /// the same, to a state that the last checkpoint has: the next one need not say it
     void enterKnown(ClusterNo, ClusterState);
-    /// another field changed that a checkpoint has to name
+    /// another member changed that a checkpoint has to say
     void noteChange(const ClusterNo n) { changes_.cluster(n); }
+    /// how many clusters are in a state
     uint32_t inState(const ClusterState s) const { return states_[static_cast<unsigned>(s)]; }
 
-    /* the list of victims: head = used last, tail = first to go */
+    /* the list of packed clusters: head = used last, tail = first to go */
     void toHead(ClusterNo);
     void toTail(ClusterNo);
     ClusterNo tail() const { return tail_; }
     /// the next one towards the head, or noCluster
     ClusterNo towardsHead(const ClusterNo n) const { return entries_[n].previous; }
-    bool linked(ClusterNo) const;
+    bool linked(ClusterNo) const; ///< whether a cluster is in the list
 
 private:
     void pushHead(ClusterNo);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The free clusters, with the question that layout policies ask. */
+/* The free clusters, with the look-ups that layout policies need. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CATALOG_FREEMAP_H
 #define SQUID_SRC_FS_CLUSTER_CATALOG_FREEMAP_H
@@ -19,7 +19,7 @@ public:
     void add(ClusterNo);
     void remove(ClusterNo);
     bool contains(ClusterNo) const;
-    uint32_t size() const { return size_; }
+    uint32_t size() const { return size_; } ///< how many are free
 
     /* FreePlaces API */
     ClusterNo closest(ClusterNo to) const override;

@@ -10,8 +10,10 @@
 namespace ClusterFs {
 namespace {
 
-/// \returns records for which there is room in the address space, which may be limited: half of what
-/// is left of it, since the process needs memory for all else
+/// Halves the number of records until twice their bytes find room in the address space, which may be
+/// limited (ulimit -v): the process needs the other half for everything else.
+/// \param capacity records that are wanted
+/// \returns records that may be had
 uint64_t
 affordable(uint64_t capacity, const size_t bytesPerRecord)
 {
@@ -36,7 +38,7 @@ ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, con
     baseBuckets_(baseBuckets),
     bucketCount_(baseBuckets),
     records_(affordable(capacity, sizeof(Record) + sizeof(uint32_t) + (keepKeys ? sizeof(Key) : 0))),
-    // enough for all records at the number in a bucket that is aimed at
+    // enough buckets for all records, with recordsInBucket in each
     buckets_(std::max<uint64_t>(baseBuckets, records_.count() / recordsInBucket + 1))
 {
     assert(capacity > 0 && capacity < Record::lastFlag);
@@ -57,22 +59,22 @@ ClusterFs::Index::expect(const uint64_t records)
 uint32_t
 ClusterFs::Index::bucketOf(const HashedKey k) const
 {
-    const auto before = uint64_t(baseBuckets_) << level_; // splitting of these is under way
+    const auto before = uint64_t(baseBuckets_) << level_; // buckets when this level began; bucketCount_ - before of them are split
     auto bucket = k.bucket + uint64_t(baseBuckets_) * (k.tag & ((uint64_t(1) << level_) - 1));
     if (bucket < bucketCount_ - before)
         bucket += before * ((k.tag >> level_) & 1);
     return static_cast<uint32_t>(bucket);
 }
 
-/// moves the records of the next bucket that have the next bit of their tags set to a new one
+/// splits the next bucket: its records whose tags have the next bit set move to a new bucket
 void
 ClusterFs::Index::split()
 {
     const auto before = uint64_t(baseBuckets_) << level_;
     const auto from = static_cast<uint32_t>(bucketCount_ - before);
     const auto to = static_cast<uint32_t>(bucketCount_);
-    constexpr uint32_t ahead = 8; // splits; records lie all over the memory
-    if (buckets_[from + ahead]) // there are as many again behind the last one that is split
+    constexpr uint32_t ahead = 8; // splits; the processor fetches a record in that time
+    if (buckets_[from + ahead]) // which exists: behind from are at least as many buckets as the smallest index has
         __builtin_prefetch(&records_[SlotNo(buckets_[from + ahead] - 1)]);
     auto at = buckets_[from] ? SlotNo(buckets_[from] - 1) : noSlot;
     buckets_[from] = 0;
@@ -100,7 +102,7 @@ ClusterFs::Index::find(const HashedKey k) const
     const auto first = buckets_[bucketOf(k)];
     if (!first)
         return noSlot;
-    // all records of a bucket agree in the bits by which it was split
+    // comparing tags is enough: all records of a bucket have the same HashedKey::bucket
     for (uint32_t at = first - 1; !(at & Record::lastFlag); at = records_[SlotNo(at)].next) {
         if (records_[SlotNo(at)].tag == k.tag)
             return SlotNo(at);

@@ -13,20 +13,22 @@
 namespace ClusterFs {
 
 /// A chained hash table in flat memory that grows a bucket at a time, by linear hashing
-/// (Litwin, VLDB 1980): with each second record or so the next bucket is split by one more
-/// bit of its records' tags. Memory is taken as it is touched; no turn moves more than a bucket.
+/// (Litwin, VLDB 1980): with about each second record, the next bucket is split by one more
+/// bit of its records' tags. Memory is taken as it is touched. One insertion splits at most
+/// one bucket.
 ///
 /// A key is found by its HashedKey: two keys that agree in that are taken for one,
-/// so that whoever reads the media must compare the whole key.
+/// so whoever reads an object from the media must compare the whole key.
 ///
 /// The last record of a bucket points back at the bucket, so that a record can
 /// be unlinked without its key.
 class Index
 {
 public:
-    /// \param capacity records at most; less when the process may not have so much memory
-    /// \param keepKeys whether to keep full keys for keyOf(), 16 bytes an object
-    /// \throws std::bad_alloc when there is no memory for a small one either
+    /// \param capacity most records; fewer when the process may not have so much memory
+    /// \param baseBuckets buckets of the smallest index, see HashedKey
+    /// \param keepKeys whether to keep whole keys for keyOf(), 16 bytes an object
+    /// \throws std::bad_alloc when there is no memory for a million records either
     Index(uint64_t capacity, uint32_t baseBuckets, const HashSecret &secret, bool keepKeys);
 
     /// Makes an empty index as large as so many records need, or as large as it can be. A start then adds them
@@ -39,7 +41,8 @@ public:
     SlotNo find(const Key &k) const { return find(hashOf(k)); }
     SlotNo find(HashedKey) const;
 
-    /// bring a bucket, a moment later its first record, and then its second one closer to the processor
+    /* These fetch memory for a find() or insert() that comes soon: first the bucket, a moment later its first record, and
+     * then its second one. */
     void prefetchBucket(const HashedKey k) const { __builtin_prefetch(&buckets_[bucketOf(k)]); }
     void prefetchRecord(const HashedKey k) const {
         if (const auto first = buckets_[bucketOf(k)])
@@ -54,10 +57,10 @@ public:
             __builtin_prefetch(&records_[SlotNo(second)]);
     }
 
-    /// Adds a zeroed record; does not look for an older one.
+    /// Adds an empty record; does not look for an older one of the key.
     /// \returns noSlot when the index is full
     SlotNo insert(const Key &k) { return insert(hashOf(k), &k); }
-    SlotNo insert(HashedKey, const Key *);
+    SlotNo insert(HashedKey, const Key *); ///< the key may be nil when it is not known
 
     /// Takes a record out of its bucket; the slot stays in use until release().
     void unlink(SlotNo);
@@ -68,23 +71,23 @@ public:
     Record &operator [](const SlotNo s) { return records_[s]; }
     const Record &operator [](const SlotNo s) const { return records_[s]; }
 
-    /// what a linked record was inserted with
+    /// the hashed key of a linked record
     HashedKey hashedOf(SlotNo) const;
 
     bool keepsKeys() const { return keys_ != nullptr; }
-    /// the key of a linked record; nil key when it is not known
+    /// the key of a linked record, all zeros when it is not known; only when keepsKeys()
     const Key &keyOf(const SlotNo s) const { return (*keys_)[s]; }
 
-    uint64_t linked() const { return linked_; } ///< records that find() can find
+    uint64_t linked() const { return linked_; } ///< records that find() finds
     uint64_t used() const { return used_; } ///< slots not released
     uint64_t capacity() const { return records_.count(); }
     bool full() const { return used() >= capacity(); }
     uint64_t slotsTouched() const { return fresh_; } ///< slots that were ever used
     uint64_t bucketCount() const { return bucketCount_; }
-    uint64_t bytesInUse() const; ///< memory of buckets and touched records
+    uint64_t bytesInUse() const; ///< bytes of buckets, touched records and keys
 
 private:
-    static constexpr uint32_t recordsInBucket = 2; ///< on the average, from which on buckets are split
+    static constexpr uint32_t recordsInBucket = 2; ///< the mean from which on buckets are split
 
     uint32_t bucketOf(HashedKey) const;
     uint32_t bucketOfSlot(SlotNo) const;
@@ -94,7 +97,7 @@ private:
 
     const KeyHasher hasher_;
     const uint32_t baseBuckets_;
-    unsigned level_ = 0; ///< bits of the tag that choose a bucket; one more in buckets that were split
+    unsigned level_ = 0; ///< bits of the tag that choose a bucket; one more for buckets that this level has split
     uint64_t bucketCount_;
     Table<Record, SlotNo> records_;
     Table<uint32_t> buckets_; ///< slot + 1 of the first record, 0 = empty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who hears what the catalog does. */
+/* Listeners of the catalog. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CATALOG_LISTENERS_H
 #define SQUID_SRC_FS_CLUSTER_CATALOG_LISTENERS_H
@@ -8,7 +8,7 @@
 
 namespace ClusterFs {
 
-/// hears of clusters whose contents are forgotten
+/// hears of each cluster whose contents are forgotten
 class ReleaseListener
 {
 public:
@@ -16,13 +16,14 @@ public:
     virtual void released(ClusterNo) = 0;
 };
 
-/// hears of copies of relocated objects
+/// hears of the copies of relocated objects
 class RelocationListener
 {
 public:
     virtual ~RelocationListener() = default;
 
-    /// A relocated object is safe elsewhere, or gone: the cluster that it comes from is needed once less.
+    /// A relocated object was packed elsewhere (which no disk flush covers yet), or it is gone: the cluster that it comes
+    /// from is needed for one object less.
     virtual void copySettled(ClusterNo origin) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packing of an object's times. */
+/* Packing of an object's times and flags. */
 
 #include "fs/cluster/catalog/Record.h"
 

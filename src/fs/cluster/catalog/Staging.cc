@@ -145,7 +145,7 @@ ClusterFs::Staging::drop(const StageNo s)
     forget(s);
 }
 
-/// drops an object, whatever the catalog knew of it
+/// drops an object, even if the catalog still has a record, parts or an origin of it
 void
 ClusterFs::Staging::forget(const StageNo s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stored objects that are in memory and not packed yet. */
+/* Staging: memory for objects that are stored and not packed yet. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CATALOG_STAGING_H
 #define SQUID_SRC_FS_CLUSTER_CATALOG_STAGING_H
@@ -19,89 +19,95 @@ enum class StageState : uint8_t {
 
 /// one staged object
 struct Staged {
-    uint64_t id; ///< tells objects that used this slot apart
+    uint64_t id; ///< differs from those of all other objects that had this slot
     Key key;
     ObjectInfo info; ///< info.size is set when complete, parts included
     uint64_t since; ///< Clock::micros() when it was completed
     SlotNo record; ///< its index record, or noSlot
     uint32_t firstChunk;
     uint32_t lastChunk;
-    uint32_t size; ///< bytes here
+    uint32_t size; ///< bytes in staging: those of a large object's parts are not among them
     uint32_t pins; ///< readers
     StageNo previous; ///< neighbour in the list of complete objects
     StageNo next;
-    ClusterNo firstPart; ///< where a large object goes on, or noCluster
-    ClusterNo origin; ///< the cluster that still holds it, while it is being relocated; or noCluster
-    uint32_t originOffset; ///< of its extent there
-    uint32_t heat; ///< replacement bits to give to the index when packed
+    ClusterNo firstPart; ///< of a large object, or noCluster
+    ClusterNo origin; ///< the cluster from which it is being relocated, or noCluster
+    uint32_t originOffset; ///< of its extent there, bytes
+    uint32_t heat; ///< see StoreContext::heatOf(); its record gets it when it is packed
     StageState state;
 };
 
 class Catalog;
 
 /// Objects as chains of small chunks in flat memory, and the list of complete
-/// ones in order of use. Who brings or reads bytes does so here; where an object
-/// belongs (its record, its parts, where it comes from) only the catalog changes.
+/// ones in the order of their use. Writers and readers use it for the bytes. Only
+/// the catalog changes an object's record, its first part and its origin.
 class Staging
 {
 public:
     static constexpr uint32_t chunkBytes = 1024;
 
+    /// \param bytes of all chunks
     explicit Staging(uint64_t bytes);
 
     /// starts an object. \returns noStage when the table is full
     StageNo open(const Key &, const ObjectInfo &);
 
-    /// \returns false when memory is used up; what was taken so far stays
+    /// appends bytes to an object in state writing
+    /// \returns false when memory is used up; the bytes that were taken stay
     bool append(StageNo, const char *, size_t);
 
-    /// No more bytes come.
+    /// No more bytes come; the object stays in state writing until complete().
     /// \param size stored bytes, those in parts included
-    /// \param heat replacement bits to give to the index when packed
+    /// \param heat see Staged::heat
     void close(StageNo, uint64_t size, uint32_t heat);
 
     /// puts a closed object at the used-last end of the list: it may be packed
+    /// \param now Clock::micros()
     void complete(StageNo, uint64_t now);
 
     /// moves a complete object to the used-last end
     void touch(StageNo);
 
-    /// moves a complete object to the other end
+    /// moves a complete object to the end that is packed first
     void putLast(StageNo);
 
     /// complete -> packing, and back when the write failed
     void startPacking(StageNo);
     void packingFailed(StageNo);
 
-    /// Forgets an object that has no index record; its memory goes when the last reader has.
+    /// Forgets an object that has no index record; its memory is free once no reader has a pin.
     void drop(StageNo);
 
     void pin(const StageNo s) { ++table_[s].pins; }
     void unpin(StageNo);
 
-    /// remembers where the last copy() stopped, so that the next needs no walk
+    /// remembers where the last copy() stopped, so that the next one need not walk from the first chunk
     struct Cursor {
         uint32_t chunk = 0xffffffffU;
-        uint32_t start = 0; ///< offset of the chunk's first byte
+        uint32_t start = 0; ///< offset of the chunk's first byte in the object
     };
 
-    /// \returns bytes copied
+    /// copies bytes of an object
+    /// \returns bytes copied: fewer than asked for at the end of the object
     size_t copy(StageNo, uint32_t offset, char *to, size_t, Cursor &) const;
 
     const Staged &operator [](const StageNo s) const { return table_[s]; }
 
     StageNo leastRecent() const { return tail_; } ///< of the complete ones, or noStage
-    StageNo moreRecent(const StageNo s) const { return table_[s].previous; }
+    StageNo moreRecent(const StageNo s) const { return table_[s].previous; } ///< the next one, or noStage
 
     /// sets memory aside for an object of known size, so that it will not fail half way
+    /// \returns false when so much is not free
     bool promise(uint64_t bytes);
     void unpromise(uint64_t bytes);
 
+    /* bytes of memory, whole chunks */
     uint64_t bytesUsed() const { return usedChunks_ * uint64_t(chunkBytes); }
     uint64_t bytesLimit() const { return chunkCount_ * uint64_t(chunkBytes); }
     uint64_t bytesFree() const; ///< neither used nor promised
     uint64_t completeBytes() const { return completeBytes_; } ///< memory of objects that could be packed now
-    /// memory that objects have, or were promised, whose bytes are still coming
+    /// memory of objects whose bytes are still coming, and memory that is promised
     uint64_t incompleteBytes() const { return writingBytes_ + promised_; }
     /// memory that an object of that size takes
     static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
@@ -116,24 +122,24 @@ private:
     void link(StageNo);
     void unlink(StageNo);
     void freeObject(StageNo);
-    static uint64_t ChunksOf(const Staged &o) { return roundUp(o.size, chunkBytes); } ///< their bytes
+    static uint64_t ChunksOf(const Staged &o) { return roundUp(o.size, chunkBytes); } ///< bytes of an object's chunks
     char *chunk(const uint32_t c) const { return memory_.data() + size_t(c) * chunkBytes; }
 
     uint32_t chunkCount_;
     Region memory_;
-    Table<uint32_t> nextChunk_; ///< of a chain; of the free list when free
+    Table<uint32_t> nextChunk_; ///< by chunk: the next one of the object, or of the free list
     Table<Staged, StageNo> table_;
     uint32_t freeChunk_ = 0xffffffffU;
     uint32_t freshChunk_ = 0;
     StageNo freeStage_ = noStage;
     StageNo freshStage_{0};
-    StageNo head_ = noStage;
-    StageNo tail_ = noStage;
+    StageNo head_ = noStage; ///< the complete object that was used last
+    StageNo tail_ = noStage; ///< the one that was used least recently
     uint64_t lastId_ = 0;
     uint64_t usedChunks_ = 0;
-    uint64_t promised_ = 0;
-    uint64_t completeBytes_ = 0;
-    uint64_t writingBytes_ = 0; ///< in chunks of objects in that state
+    uint64_t promised_ = 0; ///< bytes
+    uint64_t completeBytes_ = 0; ///< see completeBytes()
+    uint64_t writingBytes_ = 0; ///< bytes of the chunks of objects in state writing
     uint32_t objects_ = 0;
 };
 

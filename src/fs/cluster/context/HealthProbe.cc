@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether a device that fails is dead. */
+/* Finds out whether a device whose requests fail is dead. */
 
 #include "fs/cluster/context/HealthProbe.h"
 
@@ -53,7 +53,7 @@ ClusterFs::HealthProbe::submit(const IoOp op, const uint64_t offset, std::functi
         if (!*alive)
             return;
         busy_ = false;
-        if (status != Status::busy) // else asked again by the next poll()
+        if (status != Status::busy) // if it was, the next poll() asks again
             then(status);
     };
     busy_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether a device that fails is dead. */
+/* Finds out whether a device whose requests fail is dead. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CONTEXT_HEALTHPROBE_H
 #define SQUID_SRC_FS_CLUSTER_CONTEXT_HEALTHPROBE_H
@@ -8,24 +8,24 @@
 
 namespace ClusterFs {
 
-/// Writes to a block that means nothing when many writes have failed, and reads a
-/// superblock when many requests have, and the other one if that fails, too. One
-/// request at a time. \see Health
+/// When many writes have failed, it writes to a block that nobody reads. When many
+/// requests have failed, it reads a superblock, and the other one if that fails, too.
+/// Has one request under way at a time. \see Health
 class HealthProbe
 {
 public:
     explicit HealthProbe(StoreContext &context): context_(context) {}
 
-    void poll();
+    void poll(); ///< asks the device if Health suspects it; called each turn
 
 private:
     void write();
     void read(unsigned copy);
-    /// \param then for the answer
+    /// \param then is told the answer, unless the device was busy
     void submit(IoOp, uint64_t offset, std::function<void(Status)> then);
 
     StoreContext &context_;
-    bool busy_ = false;
+    bool busy_ = false; ///< a request is under way
 };
 
 } // namespace ClusterFs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much of what is stored may be written once more. */
+/* How many stored bytes may be written once more. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CONTEXT_REWRITEBUDGET_H
 #define SQUID_SRC_FS_CLUSTER_CONTEXT_REWRITEBUDGET_H
@@ -8,8 +8,8 @@
 
 namespace ClusterFs {
 
-/// Relocated bytes cost writes. A twelfth of what is packed may be relocated by evictions, and as much for groups;
-/// what is moved since its cluster holds little makes room, and has no bound here. All since the start.
+/// Relocated bytes cost writes. Evictions may relocate a twelfth of all bytes packed since the start, and regrouping may
+/// relocate as many. Merging has no bound here, because it makes more room than it takes.
 class RewriteBudget
 {
 public:
@@ -17,21 +17,21 @@ public:
     void noteEvicted(const uint64_t bytes) { evicted_ += bytes; } ///< relocated by an eviction
     void noteRegrouped(const uint64_t bytes) { regrouped_ += bytes; }
 
-    /// \param spare bytes that count as packed
+    /// \param spare bytes that count as packed besides
     /// \returns bytes that evictions may relocate now
     uint64_t forEviction(const uint64_t spare) const {
         const auto budget = (packed_ + spare) / share;
         return budget > evicted_ ? budget - evicted_ : 0;
     }
 
-    /// whether so many bytes may be relocated for groups
-    /// \param before bytes that count as packed
+    /// whether regrouping may relocate so many bytes now
+    /// \param before bytes that count as packed besides
     bool allowsRegrouping(const uint64_t bytes, const uint64_t before) const {
         return (regrouped_ + bytes) * share <= before + packed_;
     }
 
 private:
-    static constexpr unsigned share = 12; ///< of the bytes packed, one part
+    static constexpr unsigned share = 12; ///< one part of so many of the packed bytes may be written once more
 
     uint64_t packed_ = 0;
     uint64_t evicted_ = 0;

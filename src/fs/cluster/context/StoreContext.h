@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all parts of an open engine work on. */
+/* The state of an open store that all its parts work on. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_CONTEXT_STORECONTEXT_H
 #define SQUID_SRC_FS_CLUSTER_CONTEXT_STORECONTEXT_H
 
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Stats.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/catalog/Catalog.h"
 #include "fs/cluster/context/RewriteBudget.h"
 #include "fs/cluster/device/Device.h"
@@ -17,28 +18,30 @@
 
 namespace ClusterFs {
 
-/// How well the device does. Errors are answered in steps: a cluster is put
-/// out of use, then nothing is written any more, then the device is given up.
-/// Each step but the first is taken only when another place fails, too: one
-/// place may be bad that a lot is written to or read from. Superblocks are
-/// asked as soon as writing is given up, so that a disk that died under load
-/// cuts few replies whose hit had begun. A request that our own queue refused
-/// (busy) never reached the device and says nothing about it. \see HealthProbe
+/// The health of the device. Errors lead to three steps: a cluster is put out
+/// of use, then nothing is written any more, then the device is out of service.
+/// The second and the third step are taken only when another place fails, too,
+/// because most requests may go to one bad place; but 64 write errors in a row
+/// are enough for the second. Superblocks are read as soon as writing ends: a
+/// disk that died under load then cuts few replies whose hit had begun. A
+/// request that our own queue refused (busy) never reached the device and says
+/// nothing about it. \see HealthProbe
 class Health
 {
 public:
     enum class Level : uint8_t { good, noWrites, gone };
 
     static constexpr unsigned maxWriteErrors = 8; ///< in a row, then another place is tried
-    static constexpr unsigned maxWriteErrorsAnywhere = 64; ///< in a row, of clusters alone or of all, whatever another place says
-    static constexpr unsigned maxReadErrors = 64; ///< in a row
-    static constexpr unsigned maxClusterErrors = 3; ///< of one cluster
+    static constexpr unsigned maxWriteErrorsAnywhere = 64; ///< in a row, of all writes or of those of clusters, even if another place works
+    static constexpr unsigned maxReadErrors = 64; ///< in a row, then superblocks are read
+    static constexpr unsigned maxClusterErrors = 3; ///< read errors of one cluster that put it out of use
 
     Level level = Level::good;
-    bool writesSuspect = false; ///< many writes have failed: another place is to be tried
-    bool suspect = false; ///< many requests have failed: superblocks are to be tried
+    bool writesSuspect = false; ///< many writes have failed: HealthProbe is to write elsewhere
+    bool suspect = false; ///< many requests have failed: HealthProbe is to read superblocks
 
-    /// \param cluster whether it was one: of a full backing store, what was written before still takes writes
+    /// \param cluster whether a cluster was written. Their errors are counted apart, too: when a backing store is full,
+    /// blocks that were written before, such as the journal's, still take writes.
     void writeDone(const Status s, const Log &log, const bool cluster = false) {
         if (s == Status::busy)
             return;
@@ -77,8 +80,7 @@ public:
         const auto failed = std::exchange(readErrors_, 0);
         if (!answers) {
             level = Level::gone;
-            log(LogLevel::error, "too many requests failed, and the superblocks can't be read either: "
-                "the device is out of service until the next start");
+            say<Message::deviceGone>(log);
         } else if (failed >= maxReadErrors) {
             sayBad(failed, "reads", log);
         }
@@ -90,14 +92,11 @@ private:
             return;
         level = Level::noWrites;
         suspect = true;
-        log(LogLevel::error, std::to_string(std::max(writeErrors_, clusterErrors_)) + " writes in a row failed: "
-            "nothing is stored any more, hits go on, and what is deleted from now on may come back with "
-            "the next start; replace the disk and restart");
+        say<Message::writesFailed>(log, std::max(writeErrors_, clusterErrors_));
     }
     void sayBad(const unsigned failed, const char *const what, const Log &log) {
         if (!std::exchange(saidBad_, true))
-            log(LogLevel::error, std::to_string(failed) + " " + what + " in a row failed: places on the device are bad; "
-                "it stays in service, replace it soon");
+            say<Message::placesBad>(log, failed, what);
     }
 
     unsigned writeErrors_ = 0;
@@ -106,28 +105,28 @@ private:
     bool saidBad_ = false;
 };
 
-/// Which objects may lie in an older cluster, too, where a start would find them: they were
-/// moved out of it, it stays for the sake of others, and the newest checkpoint still names
-/// them there. That ends with a checkpoint that begins after the move.
+/// Tells which objects may have an older copy that a start would find: they were moved out of a
+/// cluster that stays for the sake of its other objects, and the newest checkpoint still names
+/// them there. A checkpoint that begins after the move ends that.
 class LeftBehind
 {
 public:
     /// objects were moved out of a cluster that stays
-    /// \param since what they were packed into has a higher sequence number
+    /// \param since the clusters that they are packed into have a higher sequence number
     void note(const Sequence since) { now_ = std::min(now_, since); }
 
     void checkpointBegins() { closing_ = std::min(closing_, std::exchange(now_, maxSequence)); }
-    void checkpointDone() { closing_ = maxSequence; } ///< not called when it failed
+    void checkpointDone() { closing_ = maxSequence; } ///< not called when the checkpoint failed
 
-    /// whether objects of a cluster of that number may have such older copies
+    /// whether objects of a cluster with that sequence number may have such older copies
     bool mayConcern(const Sequence s) const { return s > std::min(now_, closing_); }
 
 private:
     Sequence now_ = maxSequence;
-    Sequence closing_ = maxSequence; ///< what a running checkpoint, or one that failed, is to end
+    Sequence closing_ = maxSequence; ///< the same for the moves that the running checkpoint will end, or would have if it had not failed
 };
 
-/// The state of one open store. Owned by LocalEngine; parts hold a reference.
+/// The state of one open store. LocalEngine owns it, and its parts hold a reference. One thread uses it.
 struct StoreContext {
     StoreContext(Device &aDevice, const Clock &aClock, const Config &aConfig, Log aLog,
            const Superblock &superblock):
@@ -147,44 +146,46 @@ struct StoreContext {
     const Clock &clock;
     Config config;
     Log log;
-    Geometry geometry; ///< of which only the log's room changes, see claimForLog()
+    Geometry geometry; ///< only logSkips changes while the store is open, see Evictor::claimForLog()
     const Uuid uuid;
     Sequence sequence; ///< the newest that was given to a cluster
-    uint32_t logClusters; ///< the first clusters, which belong to the index log but for bad ones
-    uint32_t logClustersWanted = 0; ///< how many of them it needs; the evictor claims them
+    uint32_t logClusters; ///< how many of the first clusters belong to the index log, bad ones counted
+    uint32_t logClustersWanted = 0; ///< how many usable clusters the index log needs; the evictor claims them
     Catalog catalog;
-    mutable Counters counters; ///< queries are counted, too, and the time that they take
+    mutable Counters counters; ///< mutable, because queries are counted, too
     RewriteBudget rewrites;
     Health health;
-    std::vector<Key> readKeys; ///< objects just read from the device for callers; emptied by each poll()
+    std::vector<Key> readKeys; ///< objects that callers read from the device since the last turn, at most maxReadKeys
     static constexpr size_t maxReadKeys = 1024;
-    std::deque<std::function<void()>> later; ///< to be called at the next poll()
+    std::deque<std::function<void()>> later; ///< to be called in the next turn
     bool recovered = false; ///< the whole index is known
-    uint64_t newHeads = 0; ///< large objects that got another head, and kept their parts
-    uint64_t forgotten = 1; ///< times that copies of what was forgotten remained; all that is not found yet is the first
-    uint64_t covered = 0; ///< of these, those that no start would find any more
+    uint64_t newHeads = 0; ///< counts large objects that got another head and kept their parts
+    /// Counts how often objects left the index while copies that a start would find stay on the device. It is 1 at first,
+    /// for the objects that this start has not found yet.
+    uint64_t forgotten = 1;
+    uint64_t covered = 0; ///< forgotten when the newest whole checkpoint began: a start would find no copy of those any more
     LeftBehind leftBehind;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true); ///< false once the engine is closed
 
-    /// Whether a start could find an object that the index does not have. What replaces or
-    /// deletes an object must be in the journal then, though nothing is known of it.
+    /// Whether a start could find an object that the index does not have. Then the journal must
+    /// have each delete and each replacement, even of an object that the index does not have.
     bool mayReturn() const { return forgotten != covered; }
 
-    /// whether the index log is to have more clusters than it has
+    /// whether the index log needs more clusters than it has
     bool logIsShort() const {
         return logClusters - geometry.logSkips.size() < logClustersWanted && logClusters + 1 < geometry.clusterCount;
     }
 
-    /// payload bytes of a part
+    /// payload bytes that a part can have
     uint32_t partCapacity() const { return geometry.clusterBytes - partPayloadAt; }
 
-    /// payload bytes of the largest extent, alone in its cluster
+    /// payload bytes that an extent can have that is alone in its cluster
     uint32_t extentCapacity() const {
         const auto front = Directory::BytesFor(1, 0) + ExtentHeader::encodedBytes + 2 * extentAlignment;
         return geometry.clusterBytes - static_cast<uint32_t>(front);
     }
 
-    /// seconds since 1970, as clusters store them
+    /// seconds since 1970, low 32 bits, as clusters store them
     uint32_t wallSeconds() const { return static_cast<uint32_t>(clock.wallSeconds()); }
 
     /// whether an object is past its lifetime
@@ -193,24 +194,25 @@ struct StoreContext {
         return config.fileLifetime && timestamp && int64_t(timestamp) + config.fileLifetime < clock.wallSeconds();
     }
 
-    /* replacement bits of a record: a coarse date of the last use (8 bits) and
-     * a small count of uses (3 bits); the date counts cluster writes */
+    /* Heat, the 11 replacement bits of a record: a coarse date of the last use (8 bits), whose clock is the number of
+     * cluster writes, and a small count of uses (3 bits). */
 
     /// cluster writes in one tick of the coarse date
     uint64_t heatTickWrites() const { return geometry.clusterCount / 64 + 1; }
 
-    /// the coarse date of now: the device is written over in 64 of them
+    /// the coarse date of now, modulo 256; the device is written over once in 64 ticks
     uint32_t heatTick() const {
         return static_cast<uint32_t>(sequence.value() / heatTickWrites()) & 0xff;
     }
+    /// the heat of an object that is used now; 7 uses stand for more, too
     uint32_t heatOf(const uint32_t uses) const { return heatTick() << 3 | (uses > 7 ? 7 : uses); }
     static uint32_t usesOf(const uint32_t heat) { return heat & 7; }
-    /// ticks since the last use
+    /// ticks since the last use, 0 to 255
     uint32_t ageOf(const uint32_t heat) const { return (heatTick() - (heat >> 3)) & 0xff; }
 };
 
-/// Measures a call into the engine, for Counters::longestTurn: as long as it
-/// lasts, the caller's event loop does nothing else.
+/// Measures a call into the engine, for Counters::longestTurn: the caller's
+/// event loop does nothing else while the call lasts.
 class Turn
 {
 public:

@@ -3,6 +3,8 @@
 
 #include "fs/cluster/device/AioDevice.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -27,7 +29,7 @@ AioDevice::~AioDevice()
         // the kernel must not write to buffers that the owner is about to free
         while (free_.size() < operations_.size()) {
             if (!collect(static_cast<long>(operations_.size() - free_.size())))
-                break; // never seen; io_destroy() waits as well
+                break; // io_destroy() waits as well
         }
         io_destroy(context_);
     }
@@ -36,7 +38,8 @@ AioDevice::~AioDevice()
     close(fd_); // ends the locks, too
 }
 
-/// creates what requests need; \returns false on errors
+/// creates the eventfd and the kernel's AIO context
+/// \returns false on errors
 bool
 AioDevice::setUp(const OpenOptions &options, const Log &log, std::string &error)
 {
@@ -59,7 +62,7 @@ AioDevice::setUp(const OpenOptions &options, const Log &log, std::string &error)
         const std::string why = result == -EAGAIN ?
                                 "the system's limit of AIO requests is used up; raise fs.aio-max-nr with sysctl" :
                                 strerror(-result);
-        log(LogLevel::warning, options.path + ": asynchronous I/O is not available, each request holds up the whole process: " + why);
+        say<Message::notAsynchronous>(log, options.path, why);
     }
     return true;
 }
@@ -122,7 +125,7 @@ AioDevice::start(Request *const request)
 void
 AioDevice::reap()
 {
-    // Before collecting: a completion that arrives later leaves its signal.
+    // Read before collecting: a completion that arrives later leaves its signal.
     uint64_t signals = 0;
     if (signalsDue_ > 0 && read(event_, &signals, sizeof(signals)) == sizeof(signals))
         signalsDue_ -= static_cast<int64_t>(signals);
@@ -161,7 +164,7 @@ AioDevice::complete(Request *const request, const long result)
     if (io.op == IoOp::flush || result == static_cast<long>(io.size))
         return finish(request, Status::ok, 0);
     if (result == 0 || result > static_cast<long>(io.size))
-        return finish(request, Status::ioError, EIO); // no longer as large as it was
+        return finish(request, Status::ioError, EIO); // the file or device is smaller than it was
     runNow(request, static_cast<uint32_t>(result)); // rare: moved only in part
 }
 
@@ -196,7 +199,7 @@ AioDevice::moveNow(const Io &io, uint32_t moved) const
         if (result < 0)
             return errno;
         if (result == 0)
-            return EIO; // no longer as large as it was
+            return EIO; // the file or device is smaller than it was
         moved += static_cast<uint32_t>(result);
     }
     return 0;

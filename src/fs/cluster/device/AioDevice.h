@@ -15,27 +15,28 @@
 
 namespace ClusterFs {
 
-/// A real disk. Without kernel AIO (fs.aio-max-nr used up, a kernel built
-/// without it) requests are relocated out at once, one by one; without O_DIRECT
-/// they go through the page cache. Both are said in the log once.
+/// A real disk. Without kernel AIO (fs.aio-max-nr is used up, or the kernel was
+/// built without it) submit() carries requests out at once, one by one; without
+/// O_DIRECT they go through the page cache. Open() logs a warning of each.
 class AioDevice final : public Device
 {
 public:
     struct OpenOptions {
         std::string path; ///< block device, a symlink to one, or regular file
         bool writable = true;
-        bool exclusive = true; ///< nobody else may have it open; else only no exclusive user
-        FileId id; ///< unless unknown, what the path must lead to
+        bool exclusive = true; ///< refused when mounted or open as another AioDevice; if false, only when that one is exclusive
+        FileId id; ///< the file or device that the path must lead to; any when not known()
         unsigned depth = 32; ///< most requests in flight; at most maxDepth are used
     };
 
-    static constexpr unsigned maxDepth = 128;
+    static constexpr unsigned maxDepth = 128; ///< most requests that the kernel gets at a time
 
-    /// \param error is told what is wrong and the way out
+    /// Opens, locks and measures; blocks for that, at most about a second if something else locks a block device.
+    /// \param error receives the reason and the way out
     /// \returns nil on errors
     static std::unique_ptr<AioDevice> Open(const Clock &, const OpenOptions &, const Log &, std::string &error);
 
-    /// waits for what is in flight
+    /// blocks until no request is in flight
     ~AioDevice() override;
 
     void wait(unsigned milliseconds) override;
@@ -51,13 +52,13 @@ private:
         Request *request = nullptr;
     };
 
-    /// what opening found out about a path
+    /// an open path and its properties
     struct Opened {
         int fd = -1;
         bool block = false; ///< else a regular file
         bool direct = true;
         uint64_t size = 0; ///< bytes, a multiple of the alignment
-        uint32_t alignment = 4096;
+        uint32_t alignment = 4096; ///< bytes, of offsets and sizes
     };
 
     AioDevice(const Clock &, const Opened &, unsigned depth);
@@ -81,9 +82,9 @@ private:
     int event_ = -1; ///< eventfd, counts completions and wake() calls
     bool direct_ = false;
     io_context_t context_ = nullptr; ///< nil without kernel AIO
-    std::vector<Operation> operations_; ///< maxDepth, never moved
+    std::vector<Operation> operations_; ///< maxDepth of them, never moved; none without kernel AIO
     std::vector<Operation *> free_; ///< unused ones
-    int64_t signalsDue_ = 0; ///< promised to event_ and not yet read from it
+    int64_t signalsDue_ = 0; ///< signals that event_ got or will get, and that are not read from it yet
 };
 
 } // namespace ClusterFs

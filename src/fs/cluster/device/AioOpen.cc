@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opening a disk: what may be opened, who else has it, how large it is. */
+/* Opening a disk: whether it may be opened, who else has it, how large it is. */
 
 #include "fs/cluster/device/AioDevice.h"
+
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/device/PathCheck.h"
 
 #include <fcntl.h>
@@ -31,8 +33,7 @@ AioDevice::Open(const Clock &clock, const OpenOptions &options, const Log &log, 
     }
 
     if (!opened.direct && log)
-        log(LogLevel::warning, options.path + ": O_DIRECT is not supported here, so all I/O goes through the page cache, "
-            "and takes memory twice; use a block device, or a file on ext4 or XFS");
+        say<Message::notDirect>(log, options.path);
 
     std::unique_ptr<AioDevice> device(new AioDevice(clock, opened, options.depth));
     if (!device->setUp(options, log, error))
@@ -125,7 +126,7 @@ AioDevice::Lock(const OpenOptions &options, const Opened &opened, std::string &e
             return false;
         }
         if (i >= tries) {
-            error = options.path + ": locked by another process (another Squid, or a clusterfs tool); stop that first";
+            error = messageText<Message::inUse>(options.path);
             return false;
         }
         const struct timespec pause = {0, 50000000};
@@ -134,11 +135,11 @@ AioDevice::Lock(const OpenOptions &options, const Opened &opened, std::string &e
     return true;
 }
 
-/// what a file system wants of direct I/O to this file, bytes
+/// the alignment that direct I/O to this file should have, bytes
 static uint32_t
 fileAlignment(const int fd, const struct stat &file)
 {
-    // smaller pieces than a block are legal, but read before they write
+    // smaller pieces than a block are legal, but the file system reads the block before it writes them
     auto alignment = static_cast<uint32_t>(std::min<blksize_t>(file.st_blksize, 4096));
 #ifdef STATX_DIOALIGN
     struct statx extended;

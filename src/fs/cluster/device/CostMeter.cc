@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What reading costs on a device. */
+/* The cost of reading from a device. */
 
 #include "fs/cluster/device/CostMeter.h"
 
@@ -7,11 +7,11 @@
 
 namespace ClusterFs {
 namespace {
-constexpr double decay = 1 - 1.0 / 512; ///< of a sample's weight with each later one
+constexpr double decay = 1 - 1.0 / 512; ///< factor for the weight of a sample with each later one
 constexpr unsigned solveEvery = 32; ///< samples
-constexpr double longest = 5e6; ///< microseconds: beyond, something else went on
+constexpr double longest = 5e6; ///< microseconds; a read that takes longer says nothing about the device's speed
 constexpr double fastest = 1.0 / 20000; ///< microseconds for a byte: 20 GB/s
-constexpr double slowest = 1.0; ///< 1 MB/s
+constexpr double slowest = 1.0; ///< microseconds for a byte: 1 MB/s
 } // namespace
 } // namespace ClusterFs
 
@@ -40,12 +40,12 @@ ClusterFs::CostMeter::solve()
     const auto meanX = x_ / n_;
     const auto meanY = y_ / n_;
     const auto variance = xx_ / n_ - meanX * meanX;
-    // reads of about one size tell the sum of both costs, not the shares
+    // reads of about one size show the sum of both costs, but not the share of each
     if (variance > meanX * meanX / 16)
         byte_ = (xy_ / n_ - meanX * meanY) / variance;
     byte_ = std::min(std::max(byte_, fastest), slowest);
     request_ = meanY - byte_ * meanX;
-    if (request_ < meanY / 20) { // bytes can't cost more than everything
+    if (request_ < meanY / 20) { // the bytes of a read can't cost more than the whole read
         request_ = std::max(1.0, meanY / 20);
         byte_ = std::max(fastest, (meanY - request_) / std::max(1.0, meanX));
     }

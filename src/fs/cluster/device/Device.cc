@@ -83,7 +83,7 @@ Device::submit(Io io)
     stats_.maxQueued = std::max<uint64_t>(stats_.maxQueued, queued());
 }
 
-/// whose turn it is, or nil when nothing may start
+/// the queue whose first request may start now, or nil
 std::deque<Device::Request *> *
 Device::nextQueue()
 {
@@ -174,7 +174,7 @@ Device::poll()
 
     reap();
     stalled_ = false;
-    startQueued(); // the hardware should work while the answers are handled
+    startQueued(); // the hardware works while the answers are handled
 
     const auto count = finished_.size();
     for (size_t i = 0; i < count; ++i) {

@@ -14,11 +14,12 @@
 
 namespace ClusterFs {
 
+/// flush: the disk writes its volatile cache to the media (a disk flush)
 enum class IoOp : uint8_t { read, write, flush };
 constexpr unsigned ioOpCount = 3;
 
-/// Who waits. Background requests use at most a part of the depth and go
-/// after urgent ones, so that housekeeping never holds up a hit.
+/// Whether somebody waits for the answer. Background requests use at most half
+/// of the depth and go after urgent ones, so that housekeeping holds up no hit.
 enum class IoClass : uint8_t { urgent, background };
 
 /// One request. The buffer belongs to the caller and must stay until done().
@@ -36,39 +37,43 @@ struct DeviceStats {
     struct PerOp {
         uint64_t requests = 0; ///< completed, failures included
         uint64_t bytes = 0; ///< moved successfully
-        uint64_t errors = 0;
+        uint64_t errors = 0; ///< of these requests, those that failed
         Histogram latency; ///< microseconds, from handing over to the kernel to completion
         uint64_t busyMicros = 0; ///< sum of the latencies
     };
     PerOp op[ioOpCount];
-    uint64_t maxQueued = 0; ///< longest queue seen in front of the device
-    int lastErrno = 0; ///< of the newest failure
+    uint64_t maxQueued = 0; ///< most requests that ever waited in front of the device
+    int lastErrno = 0; ///< of the newest failure, 0 = none
 
     const PerOp &of(const IoOp o) const { return op[static_cast<unsigned>(o)]; }
 };
 
-/// The queueing, measuring half of every device; back ends supply start() and
-/// reap(). Single-threaded. Destroying a device with requests in flight waits
-/// for them and drops their answers.
+/// The half of every device that queues and measures; back ends supply start()
+/// and reap(). One thread makes all calls. Destroying a device with requests in
+/// flight waits for them and drops their answers.
 class Device
 {
 public:
+    /// \param size bytes
+    /// \param alignment of offsets and sizes, bytes
+    /// \param depth most requests in flight, at least 1
     Device(const Clock &, uint64_t size, uint32_t alignment, unsigned depth);
     virtual ~Device();
     Device(const Device &) = delete;
     Device &operator =(const Device &) = delete;
 
-    /// Queues a request; never blocks. A read beyond maxQueue queued ones of its
-    /// class is answered busy, from poll(), which says nothing about the disk; one out
-    /// of bounds or unaligned ioError. Writes and flushes are not refused: who
-    /// writes bounds what is under way.
+    /// Queues a request; blocks only where the device is not asynchronous().
+    /// A read beyond maxQueue queued requests of its class is answered busy, which
+    /// says nothing about the disk; a request out of bounds or unaligned is
+    /// answered ioError. Both answers come from poll(), too. No write and no flush
+    /// is refused because of the queue: those who write bound their own writes.
     /// Requests may overtake each other: a flush covers the writes that were
     /// answered before it was submitted.
     void submit(Io);
 
-    /// Delivers the answers that have arrived and starts what waited for room.
-    /// Answers that come up meanwhile wait for the next call, so this ends even
-    /// if each done() submits again. Called from a done(), it does nothing.
+    /// Delivers the answers that have arrived and starts requests that waited for
+    /// room. Answers that come up meanwhile wait for the next call, so this ends
+    /// even if each done() submits again. Called from a done(), it does nothing.
     /// \returns how many answers were delivered
     unsigned poll();
 
@@ -81,7 +86,7 @@ public:
     /// makes wakeupFd() readable: there is work left that no answer will announce
     void pollAgain() { wake(); }
 
-    /// whether whoever submits a request goes on while the device works on it
+    /// whether submit() returns while the device still works on the request
     virtual bool asynchronous() const { return true; }
 
     const Clock &clock() const { return clock_; }
@@ -90,15 +95,16 @@ public:
     static constexpr uint32_t bufferAlignment() { return 4096; } ///< of memory, bytes
 
     unsigned depth() const { return depth_; } ///< most requests in flight
-    void setDepth(unsigned);
-    size_t inFlight() const { return inFlight_; } ///< started, not answered
-    size_t queued() const { return urgent_.size() + background_.size(); } ///< not started
+    void setDepth(unsigned); ///< most requests in flight from now on; 0 counts as 1
+    size_t inFlight() const { return inFlight_; } ///< requests that the back end has
+    size_t queued() const { return urgent_.size() + background_.size(); } ///< requests that are not started
+    /// whether every request is answered
     bool idle() const { return inFlight_ == 0 && queued() == 0 && finished_.empty(); }
 
     const DeviceStats &stats() const { return stats_; }
-    const CostMeter &readCost() const { return readCost_; }
+    const CostMeter &readCost() const { return readCost_; } ///< learned from all successful reads
 
-    static constexpr size_t maxQueue = 16384; ///< of each class, when reads are refused
+    static constexpr size_t maxQueue = 16384; ///< queued requests of a class from which on its reads are refused
 
 protected:
     /// a request on its way
@@ -113,7 +119,7 @@ protected:
     /// the next poll())
     virtual bool start(Request *) = 0;
 
-    /// collects what the hardware has finished, calling finish() for each
+    /// collects the requests that the hardware has finished, calling finish() for each
     virtual void reap() = 0;
 
     /// the back end's report; takes ownership back
@@ -144,8 +150,8 @@ private:
     size_t backgroundInFlight_ = 0;
     std::deque<Request *> urgent_;
     std::deque<Request *> background_;
-    std::deque<Answer> finished_;
-    bool polling_ = false; ///< inside poll(), so nothing needs to be woken
+    std::deque<Answer> finished_; ///< to be delivered by poll()
+    bool polling_ = false; ///< inside poll(), so that nobody needs to be woken
     bool stalled_ = false; ///< start() had no room; wait for the next poll()
     bool urgentLast_ = false; ///< the newest start was an urgent request
     DeviceStats stats_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether a device may be taken: what is on it, and who uses it. */
+/* Whether a device may be taken: its content, and who uses it. */
 
 #include "fs/cluster/device/DeviceCheck.h"
 
@@ -58,7 +58,8 @@ readFully(const int fd, const uint64_t offset, char *const buffer, const size_t 
     return true;
 }
 
-/// whether a superblock of ours begins there; \returns false on errors
+/// \param found receives whether a superblock of ours begins there
+/// \returns false on errors, with errno
 bool
 hasMagic(const int fd, const uint64_t offset, bool &found)
 {
@@ -70,8 +71,10 @@ hasMagic(const int fd, const uint64_t offset, bool &found)
     return true;
 }
 
-/// Whether both ends and samples between them are zeros. A sparsely filled
-/// database of somebody else may have empty ends. \returns false on errors
+/// Looks at both ends and at samples between them: a sparsely filled database
+/// of somebody else may have empty ends.
+/// \param blank receives whether all that was read is zeros
+/// \returns false on errors, with errno
 bool
 isBlank(const int fd, const uint64_t size, bool &blank)
 {
@@ -103,7 +106,7 @@ probed(const blkid_probe probe, const char *name)
     return value;
 }
 
-/// words for what libblkid found
+/// words for the results of libblkid
 std::string
 describe(const blkid_probe probe)
 {
@@ -133,8 +136,8 @@ describe(const blkid_probe probe)
     return text;
 }
 
-/// asks libblkid what is there
-/// \param found words for it, empty when it knows nothing
+/// asks libblkid about the content of a device
+/// \param found receives words for it, empty when libblkid knows nothing
 /// \returns false on errors
 bool
 findForeign(const int fd, std::string &found)
@@ -159,7 +162,7 @@ findForeign(const int fd, std::string &found)
     return result >= 0 || result == -2;
 }
 
-/// a Squid user's likeliest mistake deserves its own words
+/// words for a directory, since administrators are used to give one to ufs
 std::string
 directoryReason(const std::string &path)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who uses a disk or a file right now, as the kernel tells. */
+/* Who uses a disk or a file right now, according to the kernel. */
 
 #include "fs/cluster/device/DeviceInUse.h"
 
@@ -28,7 +28,7 @@ struct Part {
     std::string name; ///< empty for the device that was asked for
 };
 
-/// one search; the functions return a text like findUsage() does
+/// One search. The functions that return a text return it like findUsage().
 class Search
 {
 public:
@@ -36,7 +36,7 @@ public:
 
     std::string run();
 
-    /// \returns what can't be read and why, an empty text when all was seen
+    /// \returns a place that can't be read, and why; an empty text when nothing can be overlooked
     std::string overlooked() const;
 
 private:
@@ -75,7 +75,7 @@ unescape(const std::string &text)
     return plain;
 }
 
-/// "8:17" as a number, 0 when it is something else
+/// "8:17" as a device number, 0 when the text is something else
 dev_t
 deviceNumber(const std::string &text)
 {
@@ -206,14 +206,14 @@ Search::mounted() const
         std::string id, parent, device, folder, target, word;
         fields >> id >> parent >> device >> folder >> target;
         while (fields >> word && word != "-") {
-            // options, of any number
+            // optional fields, of any number
         }
         std::string type, source;
         fields >> type >> source;
 
         const auto *part = partOf(deviceNumber(device));
         if (!part)
-            part = partAt(unescape(source)); // btrfs has numbers of its own
+            part = partAt(unescape(source)); // btrfs shows device numbers of its own
         if (part)
             return named(*part, "is mounted on " + unescape(target));
     }

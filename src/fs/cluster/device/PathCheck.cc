@@ -3,6 +3,8 @@
 
 #include "fs/cluster/device/PathCheck.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -60,13 +62,13 @@ exposureOf(const std::string &path)
     struct stat found;
     if (stat(path.c_str(), &found) != 0)
         return std::string();
-    // disks belong to a group of administrators
+    // a block device belongs to the group of those who manage disks: its members may read it
     const auto others = S_ISBLK(found.st_mode) ? S_IROTH : S_IRGRP | S_IROTH;
     if (!(found.st_mode & others))
         return std::string();
     char mode[8];
     snprintf(mode, sizeof(mode), "%04o", static_cast<unsigned>(found.st_mode & 07777));
-    return "its mode " + std::string(mode) + " lets other users read what is cached: chmod 0600 " + path;
+    return messageText<Message::exposed>(mode, path);
 }
 
 } // namespace ClusterFs

@@ -10,7 +10,7 @@
 
 namespace ClusterFs {
 
-/// which file or device a name led to, at the moment of looking
+/// the identity of a file or device, to see whether a path leads to another one later
 struct FileId {
     FileId() = default;
     explicit FileId(const struct stat &found): device(found.st_dev), inode(found.st_ino) {}
@@ -33,7 +33,7 @@ const char *fileKind(mode_t);
 /// \param error names the path, what it is, and the way out, when refused
 bool checkPath(const std::string &path, struct stat &found, std::string &error);
 
-/// who else may read what is cached there, and the way out; an empty text when nobody
+/// a text that says who else may read the cache there, and the way out; empty when nobody may
 std::string exposureOf(const std::string &path);
 
 } // namespace ClusterFs

@@ -26,8 +26,10 @@ folderOf(const std::string &path)
     return slash ? path.substr(0, slash) : "/";
 }
 
-/// refuses what cannot work before anything is created
-/// \param place the folder, or a file that is there
+/// refuses a size that cannot work before anything is created
+/// \param place descriptor of the folder, or of the file that is extended
+/// \param bytes of the whole file
+/// \param more bytes that it takes beyond those that it has
 static bool
 fits(const std::string &path, const int place, const uint64_t bytes, const uint64_t more, std::string &error)
 {
@@ -56,7 +58,8 @@ fits(const std::string &path, const int place, const uint64_t bytes, const uint6
     return true;
 }
 
-/// reserves the space and makes it survive a power cut; \returns an errno value
+/// reserves the space and makes it survive a power cut
+/// \returns an errno value, 0 on success
 static int
 fill(const int fd, const uint64_t bytes)
 {
@@ -69,7 +72,8 @@ fill(const int fd, const uint64_t bytes)
     return fsync(fd) == 0 ? 0 : errno;
 }
 
-/// \returns an errno value
+/// makes the name of a new file survive a power cut
+/// \returns an errno value, 0 on success
 static int
 syncFolder(const int fd)
 {
@@ -77,7 +81,7 @@ syncFolder(const int fd)
     return result == EINVAL ? 0 : result; // some file systems cannot, and need not
 }
 
-/// whether a file there would take memory instead of disk, as after a mistyped device name
+/// whether a file there would take memory instead of disk: the name of a device was mistyped
 static bool
 amongDevices(const std::string &folder)
 {

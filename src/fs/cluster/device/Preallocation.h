@@ -12,8 +12,8 @@
 namespace ClusterFs {
 
 /// Makes one regular file of zeros whose space is reserved. The name is looked
-/// up once. All that follows goes by descriptors, so that somebody who may
-/// write to the folder can't have another file changed or removed.
+/// up once. Everything else goes by descriptors, so that somebody who may write
+/// to the folder can't have another file changed or removed.
 class Preallocation
 {
 public:
@@ -22,19 +22,21 @@ public:
     Preallocation(const Preallocation &) = delete;
     Preallocation &operator =(const Preallocation &) = delete;
 
-    /// Creates a file that only its owner, this user, may read. Never touches
-    /// an existing one. Waits for the disk.
+    /// Creates a file that only its owner, this user, may read and write. Never
+    /// touches an existing one. Blocks until the file is on the disk.
+    /// \param error receives the reason and the way out
     /// \returns false on errors, and then leaves no file behind
     bool create(const std::string &path, uint64_t bytes, std::string &error);
 
     /// Lengthens a blank file, such as one whose creation was interrupted.
-    /// Waits for the disk.
-    /// \param known what examine() found blank under this path
+    /// Blocks until the file is on the disk.
+    /// \param known the file that examine() found blank under this path
+    /// \param bytes of the longer file
     /// \returns false on errors, and then leaves the file as it was
     bool extend(const std::string &path, const FileId &known, uint64_t bytes, std::string &error);
 
-    /// Removes what was created, or shortens what was extended; does nothing
-    /// when neither was done.
+    /// Removes the created file, or shortens the extended one; does nothing
+    /// when there is neither.
     /// \returns whether everything is as before
     bool undo();
 
@@ -45,8 +47,8 @@ private:
     bool reserve(const std::string &path, uint64_t bytes, std::string &error);
     bool openFolder(const std::string &path, std::string &error);
 
-    int folder_ = -1; ///< of a file that was created
-    int file_ = -1;
+    int folder_ = -1; ///< descriptor of the folder of a created file
+    int file_ = -1; ///< descriptor
     std::string name_; ///< in the folder
     FileId id_;
     uint64_t bytesBefore_ = 0; ///< of a file that was extended

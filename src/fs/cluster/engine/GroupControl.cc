@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups as the caller wants them. */
+/* Groups that the caller numbers, and the groups that packing asks for. */
 
 #include "fs/cluster/engine/GroupControl.h"
 
@@ -64,7 +64,6 @@ ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds
     return true;
 }
 
-/// the part of an object's group that could be packed with it now
 void
 ClusterFs::GroupControl::stagedGroup(const StageNo seed, std::vector<StageNo> &group)
 {
@@ -94,6 +93,14 @@ ClusterFs::GroupControl::persistOf(const Key &key) const
         return usual;
     const auto found = persist_.find(tracker_.groupNumber(key));
     return found == persist_.end() ? usual : std::min(usual, found->second);
+}
+
+/// of objects that are in the store
+ClusterFs::SavedGroups::Saved
+ClusterFs::GroupControl::save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &records)
+{
+    const auto kept = [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; };
+    return tracker_.save(at, kept, SavedGroups::BytesInChunk(), records);
 }
 
 uint32_t

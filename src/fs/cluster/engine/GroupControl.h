@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups as the caller wants them. */
+/* Groups that the caller numbers, and the groups that packing asks for. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
@@ -8,15 +8,16 @@
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
+#include "fs/cluster/recovery/LearnedGroups.h"
 
 #include <map>
 
 namespace ClusterFs {
 
-/// What those say who know better than the tracker: Hummingbird's
-/// collocate_files() (section 3.3), and Damelo's numbered groups with love(),
-/// hate() and setCheckpoint().
-class GroupControl final : public GroupAdvisor
+/// Damelo's love(), hate() and setCheckpoint() for the groups that callers number,
+/// the answers of the tracker for packing, and what a store keeps of groups.
+/// (Hummingbird's collocate_files() and the members of numbered groups are the tracker's.)
+class GroupControl final : public GroupAdvisor, public LearnedGroups
 {
 public:
     GroupControl(StoreContext &, Tracker &, WindowStore &);
@@ -29,7 +30,11 @@ public:
     void stagedGroup(StageNo, std::vector<StageNo> &) override;
     uint32_t persistOf(const Key &) const override;
 
-    /// \returns the least that persistOf() may return
+    /* LearnedGroups API */
+    SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &) override;
+    bool load(const SavedGroups::GroupRecord &group) override { return tracker_.restore(group); }
+
+    /// \returns the least that persistOf() may return, seconds
     uint32_t leastPersist() const;
 
     static constexpr size_t maxPersist = 1024; ///< groups with a time of their own
@@ -41,8 +46,8 @@ private:
     StoreContext &context_;
     Tracker &tracker_;
     WindowStore &windows_;
-    std::map<uint64_t, uint32_t> persist_; ///< seconds, by Tracker::NameOf() the group
-    std::vector<Key> members_; ///< used while a call lasts
+    std::map<uint64_t, uint32_t> persist_; ///< seconds, by Tracker::NameOf() of the group
+    std::vector<Key> members_; ///< scratch memory of stagedGroup() and eachMember()
 };
 
 } // namespace ClusterFs

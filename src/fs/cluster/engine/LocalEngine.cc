@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the parts work together. */
+/* The parts of an engine working together. */
 
 #include "fs/cluster/engine/LocalEngine.h"
 
@@ -27,18 +27,13 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     writers_(context_, allocator_, cache_.windows, journal_, packer_, evictor_),
     regrouper_(context_, tracker_, cache_, relocator_),
     prefetcher_(context_, cache_.loader, regrouper_),
-    checkpointer_(context_, journal_, superblock),
+    checkpointer_(context_, journal_, groups_, superblock),
     recovery_(context_, journal_, superblock),
-    groupLoader_(context_),
+    groupLoader_(context_, groups_),
     probe_(context_)
 {
     context_.catalog.tellReleases(journal_);
     context_.catalog.tellReleases(cache_.windows);
-    checkpointer_.saveGroups = [this](uint32_t &at, std::vector<SavedGroups::GroupRecord> &records) {
-        return tracker_.save(at, [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; },
-                            SavedGroups::BytesInChunk(), records);
-    };
-    groupLoader_.onGroup = [this](const SavedGroups::GroupRecord &record) { return tracker_.restore(record); };
     device.setDepth(config.depth);
     start();
 }
@@ -55,7 +50,7 @@ ClusterFs::LocalEngine::start()
     const auto status = checkpointer_.writeDirtySuperblock();
     if (status != Status::ok) {
         context_.health.level = Health::Level::noWrites;
-        context_.log(LogLevel::error, "the superblock can't be written: nothing will be stored, hits go on");
+        say<Message::superblockUnwritten>(context_.log);
     }
     journal_.setRun(checkpointer_.superblock().update);
     recovery_.start();
@@ -82,14 +77,14 @@ ClusterFs::LocalEngine::poll()
     work();
 }
 
-/// one turn
+/// one turn of all parts
 void
 ClusterFs::LocalEngine::work()
 {
     context_.device.poll();
     cache_.loader.poll();
     prefetcher_.poll();
-    // only what is there now: what these add waits for the next turn
+    // only those that are there now: calls that these add wait for the next turn
     for (auto n = context_.later.size(); n > 0; --n) {
         const auto call = std::move(context_.later.front());
         context_.later.pop_front();
@@ -118,13 +113,13 @@ ClusterFs::LocalEngine::work()
         if (packer_.hasWork() || (relocator_.hasWork() && !closing_))
             context_.device.pollAgain(); // large clusters of small objects take many turns
     }
-    if (recovery_.knowsJournal()) // a delete has its bound during a start, too
+    if (recovery_.knowsJournal()) // during a start, too: Config::deleteTime bounds each delete
         journal_.poll();
     writers_.poll();
     probe_.poll();
 }
 
-/// what a start after a crash knows to be lost, or that nothing is
+/// a text about the known losses of a crash, if any
 static std::string
 lossText(const ClusterFs::RecoveryStats &r)
 {
@@ -137,7 +132,7 @@ lossText(const ClusterFs::RecoveryStats &r)
     add(r.clustersTorn, " clusters that were being written");
     add(r.journalBlocksLost, " blocks of the journal");
     add(r.blocksLost, " blocks of the index log");
-    return "; lost beside what was in memory: " + (text.empty() ? "nothing" : text);
+    return text.empty() ? "nothing" : text;
 }
 
 void
@@ -151,17 +146,19 @@ ClusterFs::LocalEngine::noteRecovery()
         evictor_.goOnBehind(recovery_.newestCluster());
     }
     const auto &r = recovery_.stats();
-    context_.log(LogLevel::notice, "index is complete: " + std::to_string(r.objects) + " objects, " +
-               std::to_string(r.reads) + " reads, " + std::to_string(r.micros / 1000) + " ms" +
-               (r.clean ? "" : ", after a crash") + (r.scanned ? ", by a scan" : "") + (r.clean ? "" : lossText(r)));
+    const auto how = r.scanned ? ", by a scan" : "";
+    if (r.clean)
+        say<Message::indexComplete>(context_.log, r.objects, r.reads, r.micros / 1000, how);
+    else
+        say<Message::indexAfterCrash>(context_.log, r.objects, r.reads, r.micros / 1000, how, lossText(r));
     checkpointOwed_ = !r.clean || r.scanned;
     if (checkpointOwed_)
-        context_.leftBehind.note(Sequence(0)); // of what was being moved, the checkpoint has the older copies
+        context_.leftBehind.note(Sequence(0)); // the checkpoint on the device has older copies of objects that were being relocated
     if (context_.config.localityMb)
         groupLoader_.start(checkpointer_.superblock().groups);
 }
 
-/// what was read just now shows where the groups are
+/// the objects that were read just now show which groups lie apart
 void
 ClusterFs::LocalEngine::learn()
 {
@@ -171,14 +168,14 @@ ClusterFs::LocalEngine::learn()
     regrouper_.poll();
 }
 
-/// \returns when to flush what is packed from now on, in Clock::micros()
+/// \returns when to flush the disk for clusters that are packed from now on, in Clock::micros()
 uint64_t
 ClusterFs::LocalEngine::nextFlush() const
 {
     return context_.clock.micros() + uint64_t(groups_.leastPersist()) * 1000000 / 2;
 }
 
-/// what was packed must survive a power cut within the promised time
+/// Flushes the disk when packed objects must survive a power cut, or when relocations wait for it.
 void
 ClusterFs::LocalEngine::flushWhenDue()
 {
@@ -200,7 +197,7 @@ ClusterFs::LocalEngine::flushWhenDue()
         context_.health.writeDone(status, context_.log);
         if (status != Status::ok)
             packer_.flushFailed();
-        if (!closing_) // the last checkpoint has begun, and would not know what is evicted now
+        if (!closing_) // while closing, clusters stay: the last checkpoint has begun, and would not have them as free
             relocator_.flushed(settled); // after a failed flush, too: the space is needed
     };
     context_.device.submit(std::move(io));
@@ -214,7 +211,7 @@ ClusterFs::LocalEngine::pollUntil(const std::function<bool()> &condition, const 
             return false;
         work();
         if (!condition())
-            context_.device.wait(context_.device.idle() ? 1 : 10); // some of what there is to do needs no device
+            context_.device.wait(context_.device.idle() ? 1 : 10); // some work goes on without the device
     }
     return true;
 }
@@ -226,11 +223,12 @@ ClusterFs::LocalEngine::close(const unsigned maxMilliseconds)
         return Status::ok;
     const auto status = finish(maxMilliseconds);
     closing_ = true;
-    *context_.alive = false; // answers that are still to come find nobody
+    *context_.alive = false; // answers that are still to come are dropped
     return status;
 }
 
-/// what close() writes
+/// packs, and writes the last checkpoint and the clean superblock
+/// \returns see Engine::close()
 ClusterFs::Status
 ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
 {
@@ -241,7 +239,7 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
     const auto &staging = context_.catalog.staging();
     packer_.packAll(true);
     const auto isPacked = [&] { return staging.leastRecent() == noStage && packer_.idle() && !writers_.bytesInFlight; };
-    // groups that are not back yet would be missing in the checkpoint
+    // groups that are not loaded yet would be missing in the checkpoint
     pollUntil([&] { return isPacked() && !groupLoader_.loading(); }, packedBy);
     const auto packed = isPacked();
     closing_ = true;
@@ -262,8 +260,8 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
     return status == Status::ok && !packed ? Status::aborted : status;
 }
 
-/// Looks a key up. Squid finds, touches and opens an object in calls of its own, between which the object may move or go:
-/// each of them comes here. Whatever follows, down to the read from the device, has the record.
+/// Looks a key up. Squid finds, touches and opens an object in separate calls, between which the object may move or go, so
+/// each of them looks it up here. After that, everything down to the read from the device uses the record.
 /// \returns the record of an object that may be used, or noSlot
 ClusterFs::SlotNo
 ClusterFs::LocalEngine::usable(const Key &key) const
@@ -274,7 +272,7 @@ ClusterFs::LocalEngine::usable(const Key &key) const
     if (slot == noSlot || context_.expired(slot))
         return noSlot;
     const auto &r = context_.catalog.index()[slot];
-    // in staging, we can compare the whole key at no cost
+    // the index compares hashed keys only; a staged object has its whole key in memory
     if (r.staged() && context_.catalog.staging()[r.stage()].key != key)
         return noSlot;
     if (recovery_.mayFindNewer(slot))
@@ -333,7 +331,7 @@ ClusterFs::LocalEngine::canCreate(const int64_t size, int &load) const
     const auto wanted = size < 0 ? writers_.smallestFront() : writers_.promiseOf(size);
     if (wanted > staging.bytesFree() || writers_.bytesInFlight * 2 > writers_.maxBytesInFlight())
         return false;
-    // packing starts at half, so that half full is not busy
+    // packing starts when staging is half full, so up to there the load is 0
     const auto used = staging.bytesLimit() - staging.bytesFree();
     load = used * 2 <= staging.bytesLimit() ? 0 : static_cast<int>((used * 2 - staging.bytesLimit()) * Engine::maxLoad / staging.bytesLimit());
     return true;
@@ -488,7 +486,7 @@ ClusterFs::LocalEngine::reconfigure(const Config &newer)
         if (option.effect == Option::Effect::live)
             option.write(context_.config, option.read(newer));
     }
-    // a shorter window holds at once
+    // a shorter persist counts at once
     nextFlush_ = std::min(nextFlush_, nextFlush());
     context_.config.suitClusters();
     cache_.windows.setLimit(uint64_t(context_.config.readCacheMb) << 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parts of an open engine and how they work together. */
+/* An open engine: its parts, and how they work together. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_LOCALENGINE_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_LOCALENGINE_H
@@ -24,12 +24,13 @@
 
 namespace ClusterFs {
 
-/// The engine of a store whose device this process has. Puts the parts together;
-/// how they work together is here, and what each does is in its own file.
+/// The engine of a store whose device this process has opened. It owns all parts
+/// and calls them in the right order; each part is described in its own file.
 class LocalEngine final : public Engine
 {
 public:
-    /// writes to the superblock (waiting) that the store is in use, and starts recovery
+    /// Writes a superblock that says that the store is in use, which blocks, and starts recovery, which does not.
+    /// \throws std::bad_alloc when the process may not have the memory for index and tables
     LocalEngine(Device &, const Clock &, const Config &, const Log &, const Superblock &);
     ~LocalEngine() override;
 
@@ -105,12 +106,12 @@ private:
     GroupLoader groupLoader_;
     HealthProbe probe_;
 
-    std::vector<Key> group_; ///< used while a call lasts
-    uint64_t nextFlush_ = 0; ///< Clock::micros()
-    bool flushing_ = false;
-    bool closing_ = false;
-    bool recoveryNoted_ = false;
-    bool checkpointOwed_ = false; ///< after a crash: when what was learned is back, to be in it
+    std::vector<Key> group_; ///< scratch memory of note()
+    uint64_t nextFlush_ = 0; ///< the earliest disk flush for packed clusters, Clock::micros()
+    bool flushing_ = false; ///< a disk flush is under way
+    bool closing_ = false; ///< close() has packed, and only checkpoints go on
+    bool recoveryNoted_ = false; ///< noteRecovery() was called
+    bool checkpointOwed_ = false; ///< a start after a crash wants a checkpoint, once the saved groups are loaded, which it contains
 };
 
 } // namespace ClusterFs

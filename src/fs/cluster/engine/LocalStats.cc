@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the engine tells of itself. */
+/* The figures of an engine, collected from its parts. */
 
 #include "fs/cluster/engine/LocalEngine.h"
 

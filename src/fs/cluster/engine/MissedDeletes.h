@@ -12,27 +12,27 @@
 namespace ClusterFs {
 
 /// Remembers the objects that were deleted or replaced while a device was out of service, so that
-/// they do not come back with it. Replaced objects that are too many to remember can be doubted
-/// instead: revalidation finds out which ones they are. Deleted ones can't.
+/// they do not come back with it. If too many were replaced, all objects of that time are doubtful
+/// instead: revalidation finds those that were replaced. It would not find deleted ones.
 class MissedDeletes
 {
 public:
-    static constexpr size_t limit = 65536; ///< objects, about 3 MB
-    static constexpr size_t replacedLimit = limit / 2; ///< objects, from which on no replaced ones are added
+    static constexpr size_t limit = 65536; ///< objects that are remembered; about 3 MB
+    static constexpr size_t replacedLimit = limit / 2; ///< objects from which on no replaced ones are added
 
     /// an object was deleted
     void note(const Key &);
 
-    /// the caller has got a newer version of an object, which it keeps elsewhere, or not at all
+    /// the caller got a newer version of an object, which it stores elsewhere, or not at all
     void noteReplaced(const Key &);
 
     /// any object of the device may have been replaced
     void noteAnyReplaced() { anyReplaced_ = true; }
 
-    /// whether more may have been deleted than is remembered, so that the device can't be used again
+    /// whether deletes may have been missed, so that the device must not be used again
     bool full() const { return keys_.size() >= limit; }
 
-    /// Removes what was deleted from an engine that has come into service, and forgets it.
+    /// Removes the remembered objects from an engine that has come into service, and forgets them.
     /// \param now seconds since 1970
     void tell(Engine &, int64_t now);
 
@@ -42,8 +42,8 @@ public:
 
 private:
     std::unordered_set<Key, KeyHash> keys_;
-    bool anyReplaced_ = false; ///< also objects that are not in keys_
-    int64_t doubtedUntil_ = std::numeric_limits<int64_t>::min();
+    bool anyReplaced_ = false; ///< objects that are not in keys_ may have been replaced, too
+    int64_t doubtedUntil_ = std::numeric_limits<int64_t>::min(); ///< seconds since 1970, see doubts()
 };
 
 } // namespace ClusterFs

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/engine/Open.h"
 
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/engine/LocalEngine.h"
 #include "fs/cluster/recovery/SuperblockFile.h"
 
@@ -11,7 +12,7 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t indexBytesExpected = 40; ///< of an object, as measured; see docs/benchmarks.md
+constexpr uint64_t indexBytesExpected = 40; ///< bytes for each object, as measured; see docs/benchmarks.md
 } // namespace
 } // namespace ClusterFs
 
@@ -28,8 +29,7 @@ ClusterFs::openEngine(Device &device, const Clock &clock, const Config &configur
     if (status != Status::ok)
         return status;
     if (superblock.geometry.clusterBytes % device.alignment()) {
-        error = "clusters of " + std::to_string(superblock.geometry.clusterBytes) +
-                " bytes do not suit a device with blocks of " + std::to_string(device.alignment());
+        error = messageText<Message::blocksUnsuited>(superblock.geometry.clusterBytes, device.alignment());
         return Status::unsupported;
     }
     if (superblock.version < indexLogVersion) {
@@ -38,17 +38,15 @@ ClusterFs::openEngine(Device &device, const Clock &clock, const Config &configur
             word = uint64_t(random()) << 32 | random();
     }
         if (config.clusterBytes() != superblock.geometry.clusterBytes) {
-        log(LogLevel::warning, "formatted with cluster-size=" + std::to_string(superblock.geometry.clusterBytes / 1024) +
-             ", which stays in force until it is formatted anew (configured: " + std::to_string(config.clusterKb) + ")");
+        say<Message::clusterSizeStays>(log, superblock.geometry.clusterBytes / 1024, config.clusterKb);
         config.clusterKb = superblock.geometry.clusterBytes / 1024;
         config.suitClusters();
     }
     try {
         engine = std::make_unique<LocalEngine>(device, clock, config, log, superblock);
     } catch (const std::bad_alloc &) {
-        error = "there is not enough memory for an index of " + std::to_string(superblock.geometry.objectsExpected) +
-                " objects, " + std::to_string(superblock.geometry.objectsExpected * indexBytesExpected >> 20) +
-                " MB: raise the limit of the process";
+        const auto objects = superblock.geometry.objectsExpected;
+        error = messageText<Message::noMemory>(objects, objects * indexBytesExpected >> 20);
         return Status::unsupported;
     }
     return Status::ok;

@@ -11,11 +11,13 @@ namespace ClusterFs {
 
 class Device;
 
-/// Opens the store on a device that formatDevice() has formatted: reads the
-/// superblock (waiting) and starts recovery (not waiting).
-/// Device and clock must outlive the engine.
+/// Opens the store on a device that formatDevice() has formatted. Reads and writes
+/// the superblock, which blocks, and starts recovery, which goes on in
+/// Engine::poll(). Device and clock must outlive the engine.
 /// \param engine receives it, nil on errors
-/// \returns ok, or why not, with the reason in error
+/// \param error receives the reason unless ok is returned
+/// \returns ok, unsupported (options, format version, geometry or memory), notOurs,
+/// corrupt, or an error of the device
 Status openEngine(Device &, const Clock &, const Config &, const Log &, std::unique_ptr<Engine> &engine, std::string &error);
 
 } // namespace ClusterFs

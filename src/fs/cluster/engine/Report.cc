@@ -9,7 +9,7 @@
 namespace ClusterFs {
 namespace {
 
-/// a value as the page has it; one overload for each alternative
+/// a value as the page shows it; one overload for each alternative of Statistic::Value
 class ValueText
 {
 public:

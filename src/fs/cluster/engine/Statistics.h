@@ -14,9 +14,9 @@
 
 namespace ClusterFs {
 
-/// all that statistics are made of, at one moment
+/// the figures from which statistics are made, at one moment
 struct Snapshot {
-    std::string state;
+    std::string state; ///< Engine::stateText()
     Stats stats;
     double recoveryProgress = 0; ///< 0 to 1
     const Superblock *superblock = nullptr; ///< nil when the engine is closed
@@ -26,22 +26,22 @@ struct Snapshot {
     uint64_t queued = 0; ///< requests in front of it
 };
 
-/// A figure that is shown: on the manager's page, in docs/metrics.md, and in any other form.
+/// A figure, as the manager's page and docs/metrics.md show it.
 struct Statistic {
     /// a counter only grows until Squid is restarted, or the device is taken out of service
     enum class Kind : uint8_t { counter, gauge, text };
 
-    /// Nothing when there is nothing to show. A text in place of a number says why there is none. A histogram is
-    /// one of whole numbers.
+    /// monostate: the page leaves the figure out. A text in place of a number says why there is none. A histogram
+    /// has whole numbers.
     using Value = std::variant<std::monostate, uint64_t, double, std::string, const Histogram *>;
 
-    const char *section; ///< of the page; empty for what stands before all of them
+    const char *section; ///< of the page; empty for figures in front of all sections
     const char *name; ///< stable: scripts look for it
     Kind kind;
     const char *unit; ///< of the value: bytes, s, ms, us, %; empty for things that are counted, a ratio or a text
-    Value (*value)(const Snapshot &); ///< what it points to belongs to the snapshot
+    Value (*value)(const Snapshot &); ///< takes it from a snapshot, which owns a histogram that it points to
     const char *meaning; ///< a phrase
-    const char *watch = ""; ///< what an administrator should look out for, a phrase; or empty
+    const char *watch = ""; ///< a phrase that tells an administrator why to watch it; or empty
 };
 
 /// all statistics, in the order of the page

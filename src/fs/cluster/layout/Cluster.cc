@@ -11,8 +11,9 @@ namespace {
 
 constexpr size_t headerCrcAt = ClusterHeader::encodedBytes - 4;
 
-/// a checksum that has seen where the bytes belong, so that bytes of another
-/// device or place do not match
+/// The beginning of a checksum, over the place where the bytes belong, so that
+/// bytes of another device or place do not match.
+/// \param where an extent's offset in the cluster, or a part's sequence number
 uint32_t
 placeCrc(const Uuid &uuid, const ClusterNo number, const uint64_t where)
 {
@@ -34,17 +35,17 @@ template <class Fields, class Header>
 void
 describeHeader(Fields &f, Header &h)
 {
-    uint32_t crc = 0; // Directory has it when all that it is of is in place
+    uint32_t crc = 0; // Directory::encode() writes it once everything that it covers is in place
     f.expect(ClusterHeader::magic, 8, "magic, `CLUSTER\\n`");
     f.u8(h.kind, "1 = packed, 2 = part");
     f.zeros(3);
     f.id(h.number, "number of the cluster");
     f.bytes(h.uuid, "UUID of the device");
     f.id(h.sequence, "sequence number");
-    f.u64(h.written, "when it was written, seconds since 1970");
+    f.u64(h.written, "time of the write, seconds since 1970");
     f.u32(h.entries, "packed: entries");
     f.u32(h.parts, "packed: part references");
-    f.u32(h.end, "end of what was written, from the cluster's start");
+    f.u32(h.end, "end of the written bytes, from the cluster's start");
     f.u32(h.partNumber, "part: its number, from 0");
     f.u32(h.payloadCrc, "part: checksum of the payload");
     f.key(h.key, "part: key of the object");
@@ -71,7 +72,7 @@ describeEntry(Fields &f, Entry &e)
     f.u64(e.info.expires, "expires");
     f.u64(e.info.lastModified, "last modified");
     f.u8(e.info.flags, "flags: 1 revalidate always, 2 revalidate when stale, 4 negative, 8 bad length, 16 doubtful, "
-         "64 belongs to the group of the entry in front of it");
+         "64 belongs to the group of the entry before");
     f.zeros(1);
     f.u16(e.heat, "heat");
     f.u32(e.parts, "part references of this object");
@@ -96,7 +97,7 @@ describeExtent(Fields &f, Header &h, uint32_t &crc)
     f.key(h.key, "key");
 }
 
-/// whether an entry can be what a packer wrote
+/// whether a packer can have written this entry
 bool
 plausible(const DirectoryEntry &e, const ClusterHeader &h)
 {

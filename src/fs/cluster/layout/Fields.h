@@ -13,7 +13,7 @@
 
 namespace ClusterFs {
 
-/* Each structure has a function template, describe...(), that names its fields in order. It is called with one
+/* Each structure has a function template, describe...(), that names its fields in order. Its callers give it one
  * of the three classes below, which have the same members: u8() to u64() for a number of so many bytes, id(),
  * key(), bytes(), expect() for bytes that must be there, zeros(). Each but the last is told the meaning of the field, a
  * phrase for docs/format.md. Fields beside each other that have the same meaning are one there. */

@@ -10,9 +10,9 @@
 namespace ClusterFs {
 namespace {
 
-/// What index log and groups have together. Up to version 3 these were two regions for whole
-/// checkpoints, of chunks of 256 KB with records of 48 bytes; their room is what it was, so that
-/// clusters are where they were.
+/// Bytes of the index log's region and the regions of groups together. Up to version 3, two regions for
+/// whole checkpoints were there, in chunks of 256 KB with records of 48 bytes. The room is the same as
+/// then, so that the clusters of older stores are where they were.
 uint64_t
 indexBytes(const uint64_t clusters, const uint64_t objects)
 {
@@ -21,7 +21,7 @@ indexBytes(const uint64_t clusters, const uint64_t objects)
     return 2 * (clusters / records + 1 + objectChunks + objectChunks / 16 + 3) * (256 * 1024);
 }
 
-constexpr uint64_t leastObjectBytes = 128; ///< of the device, with its line in the directory
+constexpr uint64_t leastObjectBytes = 128; ///< bytes of the device that the smallest object takes, with its entry in the directory
 
 } // namespace
 } // namespace ClusterFs

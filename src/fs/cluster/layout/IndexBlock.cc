@@ -15,13 +15,13 @@ constexpr char blockMagic[] = "CLINDEX\n";
 constexpr size_t keyBytes = 16;
 constexpr uint8_t packing = 1; ///< of times; 0 is that of format version 4
 
-/* the first byte of a record says what it is */
+/* the first byte of a record is its kind */
 constexpr uint8_t sectionByte = 16;
 constexpr uint8_t useByte = 17;
 constexpr char kindOfRecord[] = "kind";
 
-/// Times and flags as version 4 packed them: expires in 26 bits, last modified in 30, of which the most stands for
-/// whatever was modified earlier. Now these are 25 and 31, see docs/format.md.
+/// Packs times and flags of version 4 as catalog/Record does now. In version 4, expires had 26 bits and last modified 30,
+/// whose highest value stood for any time before. Now they have 25 and 31 bits, see docs/format.md.
 uint64_t
 packedAnew(const uint64_t packed)
 {
@@ -39,23 +39,23 @@ describeBlock(Fields &f, Block &b, const Uuid &uuid, uint8_t &packedAs, uint32_t
     f.expect(blockMagic, 8, "magic, `CLINDEX\\n`");
     f.expect(uuid.data(), uuid.size(), "UUID of the device");
     f.u32(b.position.lap, "lap");
-    f.u32(b.position.block, "block: its place in the log");
+    f.u32(b.position.block, "block: the place of this block in the log");
     f.u64(b.serial, "serial of the checkpoint");
     f.u64(b.previous, "serial of the checkpoint before it in the log, 0 = none");
     f.u8(b.part, "1 = removals, 2 = contents, 3 = removals again");
-    f.u8(b.keys, "1 = its objects have keys");
-    f.u8(packedAs, "how times are packed: 1; 0 in blocks that version 4 wrote");
+    f.u8(b.keys, "1 = the objects in this block have keys");
+    f.u8(packedAs, "form of packed times: 1, or 0 in blocks that version 4 wrote");
     f.zeros(1);
-    f.u32(b.number, "of removals: which block of them this is, from 0");
+    f.u32(b.number, "of removals: number of this block among them, from 0");
     f.u32(b.removalBlocks, "blocks of removals that the checkpoint has, in each copy; at least 1");
-    f.u32(b.turn, "turn, when the checkpoint began");
-    f.id(b.turnCursor, "cluster where the turn went on then");
+    f.u32(b.turn, "turn of the log when the checkpoint began");
+    f.id(b.turnCursor, "cluster where that turn went on");
     f.u32(used, "bytes of records");
     f.zeros(4);
     f.u32(crc, "checksum of the whole block without this field");
 }
 
-/* records, behind the byte that says of which kind they are */
+/* records; a byte in front of each says its kind */
 
 template <class Fields, class Removal>
 void
@@ -73,15 +73,15 @@ void
 describeSection(Fields &f, Section &s, uint32_t &count)
 {
     f.u8(s.state, "state: 4 packed, 5 part, 7 bad");
-    f.u8(s.whole, "1 when all pieces of this checkpoint together name all that the cluster holds");
+    f.u8(s.whole, "1 = the sections of this checkpoint name all objects in the cluster");
     f.zeros(1);
     f.id(s.cluster, "cluster");
     f.id(s.sequence, "sequence number");
-    f.u32(s.end, "end of what was written, from the cluster's start");
+    f.u32(s.end, "end of the written bytes, from the cluster's start");
     f.id(s.nextPart, "next part");
-    f.u64(s.total, "stored bytes of the object that starts here");
-    f.u32(s.headBytes, "front bytes of the object that starts here");
-    f.u32(s.written, "when it was written, seconds since 1970");
+    f.u64(s.total, "of the first part of an object: stored bytes of the object");
+    f.u32(s.headBytes, "of the first part of an object: bytes in the object's head");
+    f.u32(s.written, "time of the write, seconds since 1970");
     f.u32(s.heat, "heat");
     f.u32(count, "objects");
 }
@@ -97,7 +97,7 @@ describeObject(Fields &f, Object &o, const bool keys)
     f.u32(o.timestamp, "timestamp");
     f.u64(o.packed, "packed times and flags");
     if (keys)
-        f.key(o.key, "key, when the block says so");
+        f.key(o.key, "key, if the block says that its objects have keys");
 }
 
 template <class Fields, class Use>
@@ -223,9 +223,9 @@ ClusterFs::addIndexTables(std::vector<LayoutTable> &tables)
             describeRemoval(f, removal);
         }), static_cast<unsigned>(which), means});
     };
-    add(IndexRemoval::Kind::cluster, "what older checkpoints say of the cluster does not hold");
-    add(IndexRemoval::Kind::announced, "the same, and it may have been written since: its contents count when their number is higher");
-    add(IndexRemoval::Kind::object, "the same of one object: the extent at this byte of the cluster");
+    add(IndexRemoval::Kind::cluster, "older checkpoints are no longer right about the cluster");
+    add(IndexRemoval::Kind::announced, "the same, and the cluster may have been written since: its contents count if their sequence number is higher");
+    add(IndexRemoval::Kind::object, "older checkpoints are no longer right about one object: the extent at this byte of the cluster");
     const IndexSection section;
     const IndexObject object;
     const IndexUse use;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A block of the index log: what clusters hold, and what they hold no more. */
+/* A block of the index log: the contents of clusters, and removals. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_INDEXBLOCK_H
 #define SQUID_SRC_FS_CLUSTER_LAYOUT_INDEXBLOCK_H
@@ -11,11 +11,11 @@
 
 namespace ClusterFs {
 
-/// What a checkpoint says that older ones must not be believed any more. What it says of
-/// a cluster holds for all checkpoints before it, and not for itself.
+/// Says that older checkpoints must not be believed about a cluster or an object any more. It
+/// concerns all checkpoints before its own, and not its own.
 struct IndexRemoval {
     enum class Kind : uint8_t {
-        cluster = 1, ///< nothing that was said of it holds
+        cluster = 1, ///< nothing that they say of the cluster holds
         announced = 2, ///< the same, and it is about to be written
         object = 3 ///< the object at this place of the cluster is gone
     };
@@ -30,16 +30,19 @@ struct IndexRemoval {
 
 /// an object in a section
 struct IndexObject {
-    static constexpr size_t encodedBytes = 28;
+    static constexpr size_t encodedBytes = 28; ///< without its key
     HashedKey hashed; ///< stands for the key
     uint32_t place = 0; ///< offset and heat, as in the index
-    uint32_t size = 0;
-    uint32_t timestamp = 0;
+    uint32_t size = 0; ///< stored bytes; of a large object, the number of its first part
+    uint32_t timestamp = 0; ///< seconds since 1970, 0 = unknown
     uint64_t packed = 0; ///< the other times and the flags, as in the index
-    Key key; ///< only in blocks with keys (16 bytes more)
+    Key key; ///< only in blocks with keys
+
+    /// that it takes in a block
+    static constexpr size_t Bytes(const bool keys) { return encodedBytes + (keys ? sizeof(Key) : 0); }
 };
 
-/// A cluster and objects in it. One with many is in several pieces, in blocks behind each other.
+/// A cluster and objects in it. A cluster of many objects has several of these, its pieces, in blocks behind each other.
 struct IndexSection {
     static constexpr size_t encodedBytes = 48; ///< without its objects
 
@@ -47,12 +50,12 @@ struct IndexSection {
     uint8_t state = 0; ///< a ClusterState
     bool whole = false; ///< its pieces of this checkpoint together have all that the cluster holds
     Sequence sequence{0};
-    uint32_t end = 0;
-    ClusterNo nextPart = noCluster;
-    uint64_t total = 0; ///< of the first part of an object: its stored bytes
-    uint32_t headBytes = 0; ///< of the first part of an object: payload in its extent
-    uint32_t written = 0;
-    uint32_t heat = 0;
+    uint32_t end = 0; ///< bytes written, from the cluster's start
+    ClusterNo nextPart = noCluster; ///< part: the object's next one
+    uint64_t total = 0; ///< first part of an object: the object's stored bytes
+    uint32_t headBytes = 0; ///< first part of an object: payload bytes in its head's extent
+    uint32_t written = 0; ///< when, seconds since 1970
+    uint32_t heat = 0; ///< the newest sequence number at its last use, low 32 bits
     std::vector<IndexObject> objects;
 };
 
@@ -64,20 +67,20 @@ struct IndexUse {
 };
 
 /// indexBlockBytes on the device. A checkpoint is a row of them: removals, contents, and the
-/// same removals again, so that one that is damaged brings nothing back.
+/// same removals again, so that a damaged block of them brings no removed object back.
 struct IndexBlock {
     enum class Part : uint8_t { removals = 1, contents = 2, removalsAgain = 3 };
     static constexpr size_t headerBytes = 80;
 
     LogPosition position;
     uint64_t serial = 0; ///< of the checkpoint: grows with each one that is begun
-    uint64_t previous = 0; ///< serial of the checkpoint before it in the log
+    uint64_t previous = 0; ///< serial of the checkpoint before it in the log, 0 = none
     Part part = Part::contents;
     bool keys = false; ///< objects have keys
-    uint32_t number = 0; ///< of removals: which of them
-    uint32_t removalBlocks = 0; ///< how many the checkpoint has of each copy
-    uint32_t turn = 0; ///< of the log, when the checkpoint began
-    ClusterNo turnCursor{0}; ///< where in it
+    uint32_t number = 0; ///< of a block of removals: its position among them, from 0
+    uint32_t removalBlocks = 0; ///< blocks of removals that the checkpoint has, in each copy
+    uint32_t turn = 0; ///< Superblock::turn when the checkpoint began
+    ClusterNo turnCursor{0}; ///< Superblock::turnCursor when the checkpoint began
     std::vector<IndexRemoval> removals;
     std::vector<IndexSection> sections;
     std::vector<IndexUse> uses;

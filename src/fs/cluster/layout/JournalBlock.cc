@@ -24,8 +24,8 @@ describeBlock(Fields &f, Block &b, const Uuid &uuid, uint32_t &count, uint32_t &
 {
     f.expect(blockMagic, 8, "magic, `JOURNAL\\n`");
     f.expect(uuid.data(), uuid.size(), "UUID of the device");
-    f.u64(b.checkpoint, "number of the checkpoint that it follows");
-    f.u32(b.index, "index: its place in the region, from 0");
+    f.u64(b.checkpoint, "number of the checkpoint before this journal");
+    f.u32(b.index, "index: the place of this block in the region, from 0");
     f.u32(count, "records");
     f.u32(b.run, "run: grows from start to start");
     f.u32(crc, "checksum of the whole block without this field");
@@ -103,6 +103,6 @@ ClusterFs::addJournalTables(std::vector<LayoutTable> &tables)
         tables.push_back({"journal record", fieldsOf([&](auto &f) { describeRecord(f, record); }), static_cast<unsigned>(kind), means});
     };
     add(JournalRecord::Kind::removal, "removal: versions of the key with at most this number are gone");
-    add(JournalRecord::Kind::announce, "announce: the cluster will be written from now on, and its contents count when their number is higher");
+    add(JournalRecord::Kind::announce, "announce: the cluster may be written from now on, and its contents count if their sequence number is higher");
     add(JournalRecord::Kind::release, "release: the cluster's former contents are forgotten");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Places in the index log, which is written round and round. See docs/format.md. */
+/* Places in the index log, a ring of blocks. See docs/format.md. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_LOGPOSITION_H
 #define SQUID_SRC_FS_CLUSTER_LAYOUT_LOGPOSITION_H
@@ -18,19 +18,19 @@ struct LogPosition {
     bool operator <(const LogPosition &p) const { return lap < p.lap || (lap == p.lap && block < p.block); }
 };
 
-/// What of the log counts. It lies in one lap, or in the end of one and the beginning of the next.
+/// The blocks of the log that count. They lie in one lap, or at the end of one and the beginning of the next.
 struct LogExtent {
     LogPosition tail; ///< the oldest block that counts
     LogPosition head; ///< behind the newest one
     uint32_t blocks = 0; ///< of a lap, as the log is now
     uint32_t blocksBefore = 0; ///< of the lap before the head's, which may have been shorter
 
-    /// blocks that count
+    /// how many blocks count
     uint32_t used() const {
         return head.lap == tail.lap ? head.block - tail.block : blocksBefore - tail.block + head.block;
     }
 
-    /// \returns the place of one of those, the oldest being number 0
+    /// \returns the place of one of these blocks; the oldest is number 0
     LogPosition at(const uint32_t number) const {
         const auto block = tail.block + number;
         if (head.lap == tail.lap || block < blocksBefore)
@@ -38,7 +38,7 @@ struct LogExtent {
         return {head.lap, block - blocksBefore};
     }
 
-    /// whether the numbers can be those of a log
+    /// whether a log can have these numbers
     bool sane() const {
         if (head.lap == tail.lap)
             return tail.block <= head.block && head.block <= blocks;

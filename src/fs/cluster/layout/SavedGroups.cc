@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Encoding of what was learned of groups. */
+/* Encoding of the groups that were learned. */
 
 #include "fs/cluster/layout/SavedGroups.h"
 
@@ -37,9 +37,9 @@ describeGroup(Fields &f, Group &g, uint16_t &count)
 {
     f.u64(g.name, "name, hash of a URL");
     f.u64(g.site, "site, hash of a URL");
-    f.key(g.leader, "key of the container, zero = none");
+    f.key(g.leader, "key of the leader, zero = none");
     f.u8(g.kind, "kind: 0 page, 1 objects that a site's pages share, 2 sequence, 3 chosen by the caller");
-    f.u8(g.sheet, "1 when the container is a style sheet or the like");
+    f.u8(g.sheet, "1 = the leader is a style sheet or the like");
     f.u16(count, "members");
 }
 
@@ -48,9 +48,9 @@ void
 describeMember(Fields &f, Member &m, uint8_t &bits)
 {
     f.key(m.key, "key");
-    f.u8(m.weight, "weight: how much the group may fade until it is no member any more, 255 = for good");
-    f.u8(bits, "bits: 1 at home here, 2 fetched here last, 4 fetched in more than one visit, 8 no member: one of so many pages "
-         "that only the last visit counts, 16 and up how it was learned");
+    f.u8(m.weight, "weight: the amount of fading after which the object is no longer a member, 255 = never");
+    f.u8(bits, "bits: 1 the object is packed with this group, 2 this group fetched it last, 4 more than one visit fetched it, 8 no member: "
+         "a guest, 16 and up the way that it was learned");
 }
 
 void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was learned of groups, as it is on the device. */
+/* The groups that were learned, as they are on the device. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_LAYOUT_SAVEDGROUPS_H
 #define SQUID_SRC_FS_CLUSTER_LAYOUT_SAVEDGROUPS_H
@@ -10,8 +10,8 @@
 
 namespace ClusterFs {
 
-/// A row of chunks of groupsChunkBytes, as far as the region goes. Each chunk is checked
-/// alone. Nothing depends on them: the first that is not whole is the last one.
+/// A row of chunks of groupsChunkBytes, at most as many as a region has. Each chunk has its own
+/// checksum. A start reads up to the first chunk that is not whole; missing groups are learned again.
 class SavedGroups
 {
 public:
@@ -22,30 +22,30 @@ public:
         Key key;
         uint8_t weight = 0; ///< how much the group may fade until it is no member any more, or forever
         uint8_t evidence = 0; ///< an Evidence
-        bool home = false; ///< of the object's groups, this is the one that it is placed with
-        bool candidate = false; ///< it was fetched here last, though its home is elsewhere
+        bool home = false; ///< of all groups of the object, this is the one that it is packed with
+        bool candidate = false; ///< it was last fetched with this group, though another one is its home
         bool confirmed = false; ///< fetched in more than one visit
-        bool guest = false; ///< not a member: the page's last visit has wanted it, as those of many others
+        bool guest = false; ///< not a member: the page's last visit wanted it, and so did visits to many other pages
     };
 
     /// objects that are fetched together
     struct GroupRecord {
         static constexpr size_t encodedBytes = 36; ///< without its members
-        uint64_t name = 0;
-        uint64_t site = 0;
-        Key leader; ///< its container, or nil
+        uint64_t name = 0; ///< hash of the page's URL
+        uint64_t site = 0; ///< hash of the site's URL
+        Key leader; ///< key of the page itself, or nil
         uint8_t kind = 0; ///< a GroupKind
-        bool sheet = false; ///< the container is a style sheet or the like
+        bool sheet = false; ///< the leader is a style sheet or the like
         std::vector<MemberRecord> members; ///< in the order in which they were first fetched
 
         size_t bytes() const { return encodedBytes + members.size() * MemberRecord::encodedBytes; }
     };
 
-    /// what there is to do after some groups were added to a chunk
+    /// how far the adding of groups to a chunk came
     enum class Saved : uint8_t {
-        all, ///< nothing: there are no more
-        some, ///< go on: that took long enough
-        full ///< write it: the next group has no room
+        all, ///< there are no more groups
+        some, ///< there are more, but this took long enough for one turn
+        full ///< the next group has no room in this chunk
     };
 
     struct Chunk {

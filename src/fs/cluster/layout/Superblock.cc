@@ -4,6 +4,7 @@
 #include "fs/cluster/layout/Superblock.h"
 
 #include "fs/cluster/base/Crc32c.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/layout/Tables.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ describePosition(Fields &f, Position &p, const char *const meaning)
     f.u32(p.block, meaning);
 }
 
-/// up to the clusters that the log goes past
+/// the fields in front of the list of clusters that the log skips
 template <class Fields, class S>
 void
 describeBeginning(Fields &f, S &s, uint32_t &skips)
@@ -35,15 +36,15 @@ describeBeginning(Fields &f, S &s, uint32_t &skips)
     f.u32(s.geometry.clusterBytes, "cluster size, bytes");
     f.u32(s.geometry.objectBytes, "expected mean object size, bytes");
     f.u64(s.update, "update number");
-    f.u8(s.clean, "1 = stopped in order");
-    f.id(s.lastSequence, "no cluster had a higher sequence number when this was written");
+    f.u8(s.clean, "1 = the last stop was clean");
+    f.id(s.lastSequence, "bound of the sequence numbers: no cluster had a higher one when this copy was written");
     f.u64(s.checkpoint, "number of the newest checkpoint, 0 = none");
     describePosition(f, s.log.tail, "index log: its tail, the oldest block that counts: lap (4), block (4)");
-    describePosition(f, s.log.head, "its head, behind the newest block: lap, block");
-    describePosition(f, s.checkpointStart, "where the newest checkpoint begins: lap, block");
-    f.u32(s.log.blocks, "blocks of a lap");
-    f.u32(s.log.blocksBefore, "blocks of the lap before the head's, when the tail is in that one, else 0");
-    f.u32(s.logClusters, "clusters that belong to the log: the first ones, but for those that are listed below");
+    describePosition(f, s.log.head, "index log: its head, the place behind the newest block: lap, block");
+    describePosition(f, s.checkpointStart, "index log: beginning of the newest checkpoint: lap, block");
+    f.u32(s.log.blocks, "index log: blocks of a lap");
+    f.u32(s.log.blocksBefore, "index log: blocks of the lap before the head's lap if the tail is there, else 0");
+    f.u32(s.logClusters, "clusters that belong to the log: the first ones, except the bad ones listed below");
     f.u32(s.removalBlocks, "blocks of removals that the newest checkpoint has, in each of two copies");
     f.u32(s.turn, "turn: how often the log has gone through all clusters");
     f.id(s.turnCursor, "cluster where the turn goes on");
@@ -121,7 +122,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     uint32_t count = 0;
     describeBeginning(r, *this, count);
     if (!r.expected()) {
-        error = "no clusterfs superblock";
+        error = messageText<Message::noSuperblock>();
         return Status::notOurs;
     }
     std::vector<ClusterNo> skips(std::min<size_t>(count, maxLogSkips + 1));
@@ -131,12 +132,11 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
     uint32_t crc = 0;
     describeEnd(end, *this, crc);
     if (crc != crc32c(buffer, crcAt)) {
-        error = "the superblock's checksum is wrong";
+        error = messageText<Message::superblockDamaged>();
         return Status::corrupt;
     }
     if (version < oldestVersion || version > formatVersion) {
-        error = "format version " + std::to_string(version) + " is not one of the versions " + std::to_string(oldestVersion) +
-                " to " + std::to_string(formatVersion) + " that this program knows";
+        error = messageText<Message::versionUnknown>(version, oldestVersion, formatVersion);
         return Status::unsupported;
     }
     std::string why;

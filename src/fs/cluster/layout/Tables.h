@@ -16,10 +16,11 @@ struct LayoutTable {
     const char *name; ///< of the structure; records of several kinds share it
     FieldRows rows;
     unsigned kind = 0; ///< of a record: its first byte
-    const char *means = ""; ///< of a record: what it says
+    const char *means = ""; ///< of a record: its meaning
 };
 
-/// \param describe calls the describe...() of a structure with what it is given
+/// the fields of one structure
+/// \param describe is called with a FieldTable and calls the describe...() of the structure with it
 template <class Describe>
 FieldRows
 fieldsOf(const Describe &describe)
@@ -29,9 +30,10 @@ fieldsOf(const Describe &describe)
     return table.rows;
 }
 
+/// all structures, in the order of docs/format.md
 std::vector<LayoutTable> layoutTables();
 
-/* its parts, each where the structures are encoded */
+/* parts of layoutTables(), each in the file that encodes the structures */
 void addSuperblockTables(std::vector<LayoutTable> &);
 void addClusterTables(std::vector<LayoutTable> &);
 void addIndexTables(std::vector<LayoutTable> &);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What each client is looking at. */
+/* The pages that each client is looking at. */
 
 #include "fs/cluster/learning/Clients.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the next run is told of groups. */
+/* Saving groups for the next run. */
 
 #include "fs/cluster/learning/GroupArchive.h"
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// groups, members and what was found of them that are looked at in one call: less than a millisecond
+/// groups, members and records that one call of save() looks at: it takes less than a millisecond
 constexpr unsigned looksAtOnce = 4096;
 
 } // namespace
@@ -78,7 +78,7 @@ bool
 ClusterFs::GroupArchive::restore(const SavedGroups::GroupRecord &record)
 {
     if (record.kind > static_cast<uint8_t>(GroupKind::chosen))
-        return true; // of another program
+        return true; // a kind that this program does not know: leave it out
     const auto known = table_.find(record.name);
     if ((!known && table_.groupsFull()) || table_.membershipsFull())
         return false;
@@ -93,7 +93,7 @@ ClusterFs::GroupArchive::restore(const SavedGroups::GroupRecord &record)
         table_.lead(number, leader);
     for (const auto &member: record.members)
         restore(number, member);
-    group.seen = seen; // nobody has fetched them
+    group.seen = seen; // join() counted the restored members, but nobody has fetched them in this visit
     ++table_.counts().restored;
     return true;
 }
@@ -102,7 +102,7 @@ void
 ClusterFs::GroupArchive::restore(const uint32_t number, const SavedGroups::MemberRecord &saved)
 {
     const auto &group = table_[number];
-    const auto before = group.visit > 0; // fetched in a visit before the first one of this run
+    const auto before = group.visit > 0; // this run has a visit: the saved ones were before it
     if (saved.guest) {
         if (const auto object = table_.objectIfRoom(saved.key))
             table_.noteGuest(number, object, static_cast<uint16_t>(group.visit - before));
@@ -112,7 +112,7 @@ ClusterFs::GroupArchive::restore(const uint32_t number, const SavedGroups::Membe
         return;
     const auto object = table_.objectIfRoom(saved.key);
     if (!object || table_.leaderOf(number) == object || table_.scan(object, number).member)
-        return; // what was learned since is newer
+        return; // this run has learned it already, and that is newer
     const auto evidence = static_cast<Evidence>(saved.evidence);
     const auto mark = static_cast<uint16_t>(markOf(group, number) - before);
     const auto m = groups_.join(object, number, evidence, mark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the next run is told of groups. */
+/* Saving groups for the next run. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_LEARNING_GROUPARCHIVE_H
 #define SQUID_SRC_FS_CLUSTER_LEARNING_GROUPARCHIVE_H
@@ -12,7 +12,7 @@
 
 namespace ClusterFs {
 
-/// Makes records of groups, and groups of the records of an earlier run.
+/// Makes records of groups for the next run, and groups from the records of an earlier run.
 class GroupArchive
 {
 public:

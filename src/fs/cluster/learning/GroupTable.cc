@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is a member of which group. */
+/* The tables of objects, groups, memberships and guests. */
 
 #include "fs/cluster/learning/GroupTable.h"
 
 namespace {
 
-/// an object has a group, and a quarter more on average; a page has five objects
-/// or more, style sheets counted as pages
+/// The sizes of the tables: an object is expected to have 1.25 memberships on
+/// average, and a page five objects or more, style sheets counted as pages.
 constexpr uint32_t membershipsOf(const uint32_t objects) { return objects + objects / 4; }
 constexpr uint32_t groupsOf(const uint32_t objects) { return objects / 5; }
 
-/// every other one is wanted by one page of many
+/// one guest for every other object
 constexpr uint32_t guestsOf(const uint32_t objects) { return objects / 2; }
 
-constexpr unsigned pagesTried = 64; ///< when their guests shall make room
+constexpr unsigned pagesTried = 64; ///< pages looked at when guests have to make room
 
 } // namespace
 
@@ -133,7 +133,7 @@ ClusterFs::GroupTable::lead(const uint32_t group, const uint32_t object)
     if (const auto former = leaderOf(group))
         objects_[former].leads = nothing;
     if (const auto member = scan(object, group).member)
-        leave(member); // the container is not its own member
+        leave(member); // the leader is not its own member
     objects_[object].leads = group;
     groups_[group].leader = object;
 }
@@ -141,7 +141,7 @@ ClusterFs::GroupTable::lead(const uint32_t group, const uint32_t object)
 uint32_t
 ClusterFs::GroupTable::leaderOf(const uint32_t group) const
 {
-    // the entry may belong to another object by now, or the object to another group
+    // another object may have the number by now, or the object may lead another group
     const auto leader = groups_[group].leader;
     return leader && objects_[leader].used && objects_[leader].leads == group ? leader : nothing;
 }
@@ -174,7 +174,7 @@ ClusterFs::GroupTable::list(const uint32_t group, std::vector<Key> &out, const s
         return;
     if (const auto leader = leaderOf(group))
         out.push_back(keyOf(leader));
-    // who sends junk with the Referer of a page doesn't come before its members
+    // confirmed ones first: a client that sends junk with the Referer of a page must not push its members out
     listMembers(group, true, out, most);
     listMembers(group, false, out, most);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is a member of which group. */
+/* The tables of objects, groups, memberships and guests. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_LEARNING_GROUPTABLE_H
 #define SQUID_SRC_FS_CLUSTER_LEARNING_GROUPTABLE_H
@@ -14,8 +14,9 @@
 namespace ClusterFs {
 
 /// Objects, groups, memberships and guests, in tables of fixed size that refer to
-/// each other by number. Keeps their lists whole, and forgets what was not used lately
-/// when room is needed. Who becomes a member of what, and for how long, Groups decides.
+/// each other by number. Keeps their lists whole, and forgets entries that were not used
+/// lately when room is needed. Groups decides which object becomes a member of which group,
+/// and for how long.
 ///
 /// The first membership of an object's list is its home; the others are groups
 /// it was fetched with as well. The members of a group are in the order in which they
@@ -25,9 +26,11 @@ class GroupTable
 public:
     static constexpr unsigned maxMemberships = 6; ///< of an object
 
+    /// \param objects that there is memory for
+    /// \param seed see Pool
     GroupTable(uint32_t objects, uint64_t seed);
 
-    /// memory that one object takes, with its share of groups and memberships
+    /// bytes of memory for each object, with its share of groups, memberships and guests
     static uint64_t BytesEach();
 
     /* objects */
@@ -35,11 +38,11 @@ public:
     /// \returns the object of that key, or nothing
     uint32_t find(const Key &key) const { return objects_.find(key); }
 
-    /// \returns the object's number, which is valid until the next call; adds
-    /// it, and forgets another one when there is no room
+    /// Adds an object if it is not known, and forgets another one when there is no room.
+    /// \returns its number, which is valid until the next call
     uint32_t objectFor(const Key &);
 
-    /// the same, but nothing when it would cost another one its place
+    /// the same, but returns nothing when there is no room
     uint32_t objectIfRoom(const Key &);
 
     TrackedObject &object(const uint32_t n) { return objects_[n]; }
@@ -55,7 +58,7 @@ public:
     /// whether an object is the document of a page; false for object 0
     bool isDocument(uint32_t object) const;
 
-    /// whether an object is at home among those that pages of a site share; false for object 0
+    /// whether an object is at home in the group that a site's pages share; false for object 0
     bool isShared(uint32_t object) const;
 
     /// \returns the sequence that an object leads or is at home in, or nothing
@@ -66,7 +69,7 @@ public:
     /// \returns the group of that name, or nothing
     uint32_t find(const uint64_t name) const { return groups_.find(name); }
 
-    /// \returns the group of that name, a new one if need be; may forget any group
+    /// \returns the group of that name, a new one if there is none, for which any other may be forgotten
     uint32_t groupFor(uint64_t name, uint64_t site, GroupKind);
 
     Group &operator [](const uint32_t group) { return groups_[group]; }
@@ -75,20 +78,20 @@ public:
     uint32_t maxGroup() const { return groups_.touched(); } ///< groups above this one were never used
     bool groupsFull() const { return groups_.full(); }
 
-    /// gives a group another name; one that has it is forgotten
+    /// gives a group another name; a group that has that name is forgotten
     void rename(uint32_t group, uint64_t name);
 
-    /// makes an object the container of a group
+    /// makes an object the leader of a group
     void lead(uint32_t group, uint32_t object);
-    /// \returns the container of a group, or nothing
+    /// \returns the leader of a group, or nothing
     uint32_t leaderOf(uint32_t group) const;
 
     /// forgets a group that was not used lately
-    /// \param keep any other than this one
+    /// \param keep a group that must stay
     /// \returns false when there is none
     bool forgetGroup(uint32_t keep);
 
-    /// Replaces out with the keys of a group, if any: its container, and the members that are at home in it,
+    /// Replaces out with the keys of a group, if any: its leader, and the members that are at home in it,
     /// those that were fetched in more than one visit before the others.
     /// \param most keys at most
     void list(uint32_t group, std::vector<Key> &out, size_t most) const;
@@ -102,18 +105,18 @@ public:
     /// whether a membership has not faded
     bool alive(const uint32_t m) const { return memberships_[m].until > groups_[memberships_[m].group].faded; }
 
-    /// what the memberships of an object say
+    /// the memberships of an object, beside a group
     struct Found {
-        uint32_t member = nothing; ///< the one in the wanted group
-        unsigned otherPages = 0; ///< number of pages among its other groups
-        bool otherSites = false; ///< some of these are of another site
+        uint32_t member = nothing; ///< the membership in that group
+        unsigned otherPages = 0; ///< how many other groups of it are pages
+        bool otherSites = false; ///< some of these pages are of another site
     };
     /// Drops the faded memberships of an object and looks for the one in a group.
     Found scan(uint32_t object, uint32_t group);
 
-    /// Makes an object a member of a group, behind the others. When it has too many memberships, the oldest but
-    /// for its home goes.
-    /// \returns the membership, whose other fields are the caller's to set; nothing when all are in use
+    /// Makes an object a member of a group, behind the others. When it has too many memberships, the oldest one
+    /// that is not its home ends.
+    /// \returns the membership, whose other fields the caller sets; nothing when all are in use
     uint32_t join(uint32_t object, uint32_t group);
 
     /// ends a membership
@@ -138,11 +141,11 @@ public:
 
     /* guests */
 
-    /// A visit of a page wants an object that is no member of it.
-    /// \param visit its number
+    /// A visit to a page wants an object that is no member of it.
+    /// \param visit number of the visit
     void noteGuest(uint32_t page, uint32_t object, uint16_t visit);
 
-    /// when there is no memory for guests, those of another page go, most likely of one that was visited only once
+    /// when there is no memory for guests, forgets those of another page, of one that was visited only once if possible
     void makeGuestRoom(uint32_t page);
 
     /// calls visitor(object, number of the visit that wanted it last) for each guest of a page, until that returns false
@@ -156,9 +159,9 @@ public:
         }
     }
 
-    /// what happened; those who use the table count with it
+    /// counters of events; Groups and GroupArchive count with them, too
     TrackerStats &counts() { return counts_; }
-    /// \returns the same, and what there is now
+    /// \returns these counters, and how many members, objects and bytes there are now
     TrackerStats report() const;
 
 private:
@@ -173,7 +176,7 @@ private:
     Pool<Group, uint64_t> groups_;
     NumberedTable<Membership, &Membership::nextInGroup> memberships_;
     Guests guests_;
-    uint32_t guestsHand_ = 0; ///< the page whose guests have made room last
+    uint32_t guestsHand_ = 0; ///< the page that makeGuestRoom() looked at last
     TrackerStats counts_;
     uint32_t serial_ = 0; ///< of the newest group
 };

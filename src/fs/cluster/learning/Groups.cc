@@ -10,15 +10,15 @@ namespace {
 using namespace ClusterFs;
 
 /// visits that begin within this time are taken for one
-constexpr uint64_t visitMicros = 2 * 1000000;
-/// Somebody fetches something of a site's shared objects all the time, so that
-/// their visits are just hours.
+constexpr uint64_t visitMicros = 2 * 1000000; ///< microseconds
+/// Somebody fetches one of a site's shared objects all the time: each hour counts
+/// as one visit to their group.
 constexpr uint64_t siteVisitMicros = 3600ULL * 1000000;
 
-constexpr unsigned membersTried = 16; ///< when a full group shall make room
-constexpr unsigned groupsTried = 64; ///< when all memberships are in use
+constexpr unsigned membersTried = 16; ///< members looked at when a full group has to make room
+constexpr unsigned groupsTried = 64; ///< groups forgotten at most when all memberships are in use
 
-/// \returns the name of the group of what a site's pages share
+/// \returns the name of the group of the objects that a site's pages share
 uint64_t
 sharedName(const uint64_t site)
 {
@@ -75,11 +75,11 @@ ClusterFs::Groups::visit(const uint32_t number, const uint64_t micros)
     if (group.visit && micros < group.visited + (isSite ? siteVisitMicros : visitMicros))
         return;
 
-    group.marked = group.visit != 0; // what was visited only once makes room first
+    group.marked = group.visit != 0; // groups that were visited only once make room first
     group.visited = micros;
     group.visit = group.visit == 0xffff ? 1 : group.visit + 1;
 
-    // nothing seen: the browser had all of it, or a crawler wanted the page alone
+    // If no member was seen in the last visit, the browser had all of them, or a crawler wanted the page alone: no fading.
     const auto small = !isSite && group.seen * 2 < group.members;
     const auto fade = !group.seen ? 0 : small ? fadeInSmallVisit : fadeInVisit;
     const auto sweeps = group.faded / fadeBetweenSweeps;
@@ -108,7 +108,7 @@ ClusterFs::Groups::sight(const uint32_t object, const uint64_t ownSite, const ui
     }
     auto anew = member && strengthen(member, mark);
 
-    // what pages of several sites share is best kept with the like of it
+    // an object that pages of several sites share goes to the shared objects of its own site
     const auto site = found.otherSites ? ownSite : table_[group].site;
     if (isPage && site && found.otherPages + 1 >= sharedFrom) {
         const auto common = table_.groupFor(sharedName(site), site, GroupKind::site); // may forget the page
@@ -155,7 +155,7 @@ ClusterFs::Groups::join(const uint32_t object, const uint32_t group, const Evide
     return m;
 }
 
-/// \returns where memberships of a kind of evidence are counted
+/// \returns the counter of memberships with that evidence
 uint64_t &
 ClusterFs::Groups::learned(const Evidence evidence)
 {
@@ -177,7 +177,8 @@ ClusterFs::Groups::learned(const Evidence evidence)
     return counts.bySharing;
 }
 
-/// \returns false when nothing can go
+/// makes room for one more membership, and for one more member of a group
+/// \returns false when there is none
 bool
 ClusterFs::Groups::makeRoomIn(const uint32_t number)
 {

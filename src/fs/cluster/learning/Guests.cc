@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lists of what pages want of others'. */
+/* The lists of pages' guests. */
 
 #include "fs/cluster/learning/Guests.h"
 
@@ -11,7 +11,7 @@ ClusterFs::Guests::note(uint32_t &first, const uint32_t object, const uint16_t t
     uint32_t oldest = first;
     for (auto n = first; n; n = table_[n].next) {
         if (table_[n].object == object && table_[n].tag == tag) {
-            if (ageOf(n) < 0x8000) // what the last run knew may come late
+            if (ageOf(n) < 0x8000) // a guest of the last run may be restored after a visit of this one
                 table_[n].visit = visit;
             return;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables of fixed capacity, whose entries are numbers to each other. */
+/* Tables of fixed capacity whose entries refer to each other by number. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_LEARNING_POOL_H
 #define SQUID_SRC_FS_CLUSTER_LEARNING_POOL_H
@@ -51,18 +51,18 @@ public:
 private:
     Table<T> table_; ///< the entry with number 0 is not used
     uint32_t capacity_;
-    uint32_t free_ = nothing; ///< removed entries
-    uint32_t fresh_ = 0;
+    uint32_t free_ = nothing; ///< the first removed entry
+    uint32_t fresh_ = 0; ///< the last entry that was ever used
     uint32_t used_ = 0;
 };
 
-/// what the hash of a pool is made of
+/// the number that a pool hashes
 inline uint64_t nameNumber(const uint64_t name) { return name; }
 inline uint64_t nameNumber(const Key &name) { return name.high() ^ name.low(); }
 
-/// A hash table whose least useful entries make room. Entries are found by name and referred to by number. T is a plain record
-/// with the fields name, next (both the pool's), used (the pool's) and marked
-/// (set by whoever uses the entry: it is spared by the next search for a victim).
+/// A hash table of fixed capacity. Entries are found by name and referred to by number. T is a plain record
+/// with the fields name, next and used, which only the pool sets, and marked, which users of an entry set:
+/// the next search for a victim spares it.
 template <class T, class Name>
 class Pool
 {
@@ -72,7 +72,7 @@ public:
     Pool(const uint32_t capacity, const uint64_t seed):
         buckets_(capacity), entries_(capacity), seed_(seed) {}
 
-    /// memory of an entry, its share of the buckets included
+    /// bytes of an entry, its share of the buckets included
     static constexpr uint64_t bytesEach = sizeof(T) + sizeof(uint32_t);
 
     T &operator [](const uint32_t n) { return entries_[n]; }
@@ -108,8 +108,8 @@ public:
         link(n, name);
     }
 
-    /// \returns an entry that was not used lately (the clock algorithm), other
-    /// than keep; nothing when there is none. Looks at a limited number.
+    /// Looks at a limited number of entries, by the clock algorithm.
+    /// \returns an entry that was not used lately, if there is one among them, but not keep; or nothing
     uint32_t victim(const uint32_t keep = nothing) {
         uint32_t last = nothing;
         for (unsigned steps = 0; steps < patience && touched(); ++steps) {
@@ -157,7 +157,7 @@ private:
     Table<uint32_t> buckets_; ///< the first entry of each
     NumberedTable<T, &T::next> entries_;
     uint64_t seed_;
-    uint32_t hand_ = 0; ///< of the clock
+    uint32_t hand_ = 0; ///< of the clock: the entry that was looked at last
 };
 
 } // namespace ClusterFs

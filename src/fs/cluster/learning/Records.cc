@@ -5,7 +5,7 @@
 
 namespace {
 
-/// how long the same request may be reported again: a lookup, later a store
+/// microseconds within which the same request may be reported again: a lookup, and later a store
 constexpr uint64_t repeatMicros = 10 * 1000000;
 
 constexpr unsigned whenShift = 16;
@@ -16,11 +16,11 @@ constexpr uint32_t whenMask = 0xfffffff;
 bool
 ClusterFs::TrackedObject::noteRepeat(const uint64_t id, const uint64_t micros)
 {
-    const auto who = static_cast<uint32_t>(id) | 1; // never that of a new object
+    const auto who = static_cast<uint32_t>(id) | 1; // not 0, which a new object has
     const auto now = static_cast<uint32_t>(micros >> whenShift) & whenMask;
     if (id && client == who && ((now - when) & whenMask) < (repeatMicros >> whenShift))
         return true;
-    marked = client != 0; // what was asked for only once makes room first
+    marked = client != 0; // objects that were asked for only once make room first
     client = who;
     when = now & whenMask;
     return false;
@@ -34,7 +34,7 @@ ClusterFs::TrackedObject::noteSuccession(const uint32_t otherTag)
             ++succeeded;
         return true;
     }
-    if (succeeded > 1) { // one stranger in between does not matter
+    if (succeeded > 1) { // a single other object in between does not end the succession
         --succeeded;
         return false;
     }

@@ -52,7 +52,7 @@ contains(const std::string_view text, const std::string_view word)
 class TextHash
 {
 public:
-    /// \param start what came before
+    /// \param start a hash of bytes in front of these
     explicit TextHash(const uint64_t start): state_(start) {}
 
     void add(const char c) {
@@ -131,7 +131,7 @@ struct Url {
         return hash.result();
     }
 
-    /// \param site what siteId() returned
+    /// \param site the value of siteId()
     uint64_t id(const uint64_t site) const {
         if (path.empty() || !valid)
             return site;
@@ -140,7 +140,7 @@ struct Url {
         return hash.result();
     }
 
-    /// what follows the last dot of the path's last part; empty when there is none
+    /// the text behind the last dot of the path's last part; empty when there is no dot
     std::string_view extension() const {
         const auto whole = path.substr(0, path.find('?'));
         const auto slash = whole.rfind('/');
@@ -162,7 +162,7 @@ private:
     }
 };
 
-/// what a request is for
+/// the purpose of a request
 struct Purpose {
     RequestKind kind = RequestKind::unknown;
     bool sheet = false;
@@ -172,7 +172,7 @@ constexpr Purpose aPage = { RequestKind::page, false };
 constexpr Purpose aMember = { RequestKind::member, false };
 constexpr Purpose aSheet = { RequestKind::member, true };
 
-/// by what modern browsers say about it
+/// as modern browsers say it (Sec-Fetch-Dest, Sec-Fetch-Mode)
 Purpose
 purposeByFetch(const std::string_view destination, const std::string_view mode)
 {
@@ -184,7 +184,7 @@ purposeByFetch(const std::string_view destination, const std::string_view mode)
     return aMember;
 }
 
-/// by the end of the URL's path, and the types that the client would take
+/// guessed from the end of the URL's path, and the types that the client accepts
 Purpose
 purposeByType(const Url &url, const std::string_view accept)
 {

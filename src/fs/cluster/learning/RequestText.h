@@ -10,8 +10,8 @@
 
 namespace ClusterFs {
 
-/// The parts of a request that tell what it was made for; empty when absent.
-/// The text stays the caller's and is not kept.
+/// The parts of a request that tell its purpose; empty when absent. The caller
+/// owns the text, which is not needed after the call.
 struct RequestText {
     std::string_view url; ///< absolute
     std::string_view referer; ///< value of the Referer header
@@ -20,8 +20,8 @@ struct RequestText {
     std::string_view accept; ///< value of Accept
 };
 
-/// Fills url, site, referer, refererSite, kind and sheet; leaves key and client
-/// alone. Any text is accepted; what can't be understood stays unknown.
+/// Sets url, site, referer, refererSite, kind and sheet; leaves key and client
+/// alone. Any text is accepted: fields stay 0 or unknown if it can't be understood.
 void describe(const RequestText &, Request &);
 
 /// \returns the id of an absolute URL without its fragment, scheme and host in
@@ -32,7 +32,7 @@ uint64_t urlId(std::string_view url);
 /// of the site's root (http://host/); 0 when the text is none
 uint64_t siteId(std::string_view url);
 
-/// \returns an id for bytes of any kind, as a client's address; never 0
+/// \returns an id for bytes of any kind, such as a client's address; never 0
 uint64_t bytesId(const void *, size_t);
 
 } // namespace ClusterFs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rules by which requests are told to belong together. */
+/* Finds the page that a request belongs to. */
 
 #include "fs/cluster/learning/Tracker.h"
 
@@ -9,27 +9,28 @@ namespace {
 
 using namespace ClusterFs;
 
-/// a request without a Referer is of the page that its client fetched from so lately
+/* microseconds */
+/// a request without a Referer belongs to the page of which its client fetched something so lately
 constexpr uint64_t pageWindow = 2 * 1000000;
-/// and follows another when it comes so soon after
+/// a request that no page explains follows another one that came so short before
 constexpr uint64_t sequenceWindow = 1 * 1000000;
-/// a client that fetched nothing of a group for so long comes anew
+/// a client that fetched nothing of a group for so long begins a new visit
 constexpr uint64_t visitWindow = 30 * 1000000;
 
 constexpr uint64_t leastBytes = 64 * 1024;
 constexpr uint64_t maxObjects = 1U << 31;
 constexpr unsigned objectsPerClient = 16;
 
-/// \returns how many objects a memory limit is enough for
+/// \returns for how many objects so many bytes are enough
 uint32_t
 objectsIn(const uint64_t bytes)
 {
     const auto each = GroupTable::BytesEach() + (Clients::BytesEach() + objectsPerClient - 1) / objectsPerClient;
-    constexpr auto entriesNotUsed = 1024; // the first ones of each table
+    constexpr auto entriesNotUsed = 1024; // bytes of the entries with number 0 of all tables
     return static_cast<uint32_t>(std::min(maxObjects, (std::max(bytes, leastBytes) - entriesNotUsed) / each));
 }
 
-/// \returns the name of a group that has no URL, from its container
+/// \returns the name of a group that has no URL, from its leader
 uint64_t
 nameFromKey(const Key &key)
 {
@@ -53,7 +54,7 @@ ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
     const auto repeat = object && table_.object(object).noteRepeat(r.client, micros);
     const auto client = clients_.clientFor(r.client);
 
-    // who can't tell what was asked for may ask for a known page
+    // a client that does not tell the kind of its request may ask for a page that is known
     const auto named = r.referer || r.refererSite;
     if (r.kind == RequestKind::page || (r.kind == RequestKind::unknown && !named && table_.isDocument(object))) {
         return repeat ? 0 : openPage(r, object, client, micros);
@@ -61,7 +62,7 @@ ClusterFs::Tracker::note(const Request &r, const uint64_t micros)
     if (!object)
         return 0;
 
-    // a whole Referer is right at any time, the rest just when the request is new
+    // a whole Referer names the page whenever it comes; the other rules look at the client's state, which a repeat has changed
     uint32_t page = nothing;
     auto evidence = Evidence::referer;
     if (r.referer && r.referer != r.url) {
@@ -112,7 +113,7 @@ ClusterFs::Tracker::pageByReferer(const Request &r, const uint32_t client, const
     return page;
 }
 
-/// \returns the page that a style sheet was fetched with: by this client, or else by the last one
+/// \returns the page with which this client fetched a style sheet last; if it did with none, the sheet's home
 uint32_t
 ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, const uint64_t micros) const
 {
@@ -128,7 +129,7 @@ ClusterFs::Tracker::pageOfSheet(const uint32_t sheet, const uint32_t client, con
             bestMicros = fetched;
         }
     });
-    // of one that many pages share, not all of them are known: where is the client now?
+    // many pages share this one, and not all of them are in its list: the page that the client is loading may be another one
     const auto here = table_.isShared(leader) ? clients_.pageWithin(client, pageWindow, table_[sheet].site, micros) : nothing;
     return here && clients_.lastFetch(client, here) > bestMicros ? here : best;
 }
@@ -138,14 +139,14 @@ ClusterFs::Tracker::pageByOrigin(const Request &r, const uint32_t client)
 {
     if (const auto page = clients_.pageOfSite(client, r.refererSite))
         return page;
-    // Browsers name the whole page to its own site, unless told otherwise, so
-    // that this one is the site's root. Other sites learn no more than this.
+    // A browser sends the whole URL of a page to the page's own site, unless told otherwise. So a
+    // Referer that is only the site means the site's root there. Other sites always get only this.
     if (r.site == r.refererSite && r.url != r.refererSite)
         return table_.groupFor(r.refererSite, r.refererSite, GroupKind::page);
     return nothing;
 }
 
-/// An object that no page explains: part of a sequence, maybe.
+/// no page explains an object; it may belong to a sequence
 void
 ClusterFs::Tracker::follow(const uint32_t object, const uint32_t client, const uint64_t micros)
 {
@@ -158,7 +159,7 @@ ClusterFs::Tracker::follow(const uint32_t object, const uint32_t client, const u
         chain(before, object, client, micros);
 }
 
-/// two objects followed each other again
+/// two objects followed each other again: both go to one sequence
 void
 ClusterFs::Tracker::chain(const uint32_t before, const uint32_t object, const uint32_t client, const uint64_t micros)
 {
@@ -182,7 +183,7 @@ ClusterFs::Tracker::chain(const uint32_t before, const uint32_t object, const ui
     groups_.sight(newcomer, 0, sequence, Evidence::sequence, micros);
 }
 
-/// a client fetches something of a group: a new visit, unless it was there already
+/// a client fetches something of a group, which is a new visit unless the client did so lately
 void
 ClusterFs::Tracker::enter(const uint32_t client, const uint32_t group, const uint64_t micros)
 {

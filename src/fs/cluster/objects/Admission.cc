@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which objects are worth storing. */
+/* Counts requests, to find the objects that are worth storing. */
 
 #include "fs/cluster/objects/Admission.h"
 
@@ -16,13 +16,13 @@ ClusterFs::Admission::admits(const Key &key, const uint32_t from)
 {
     if (!policy_.counts(from))
         return true;
-    // two counters, of which the smaller one has less of others in it; keys are MD5 sums
+    // Other keys share each of the two counters, and the smaller one has less of theirs. Keys are digests: no more hashing.
     const auto one = key.low() % (counters_.count() * 2);
     const auto other = key.high() % (counters_.count() * 2);
     const auto least = std::min(at(one), at(other));
     if (policy_.admits((least + 1) / 2, from))
         return true;
-    // one that has others in it, too, need not grow
+    // a counter that has more, because of other keys, need not grow
     raise(one, std::min(15U, least + 2));
     raise(other, std::min(15U, least + 2));
     fade();

@@ -18,7 +18,7 @@ void
 ClusterFs::HeadReplacer::Start(StoreContext &context, WriterGroup &writers, std::unique_ptr<ObjectReader> reader, Task task)
 {
     const auto me = std::make_shared<HeadReplacer>(context, writers, std::move(reader), std::move(task));
-    // never before the caller has returned
+    // in the next turn: done must not be called before this returns
     context.later.emplace_back([me] { me->collect(); });
 }
 
@@ -64,7 +64,7 @@ ClusterFs::HeadReplacer::store()
         return Status::busy; // on its way to the device
 
     if (!old.staged() && catalog.index().full())
-        return Status::full; // the old version keeps its place until its cluster is free
+        return Status::full; // the old version keeps its record until its cluster is free
 
     const auto firstPart = old.parted() ? old.firstPart() : noCluster;
     if (firstPart != noCluster && task_.newKey != task_.key)

@@ -21,12 +21,15 @@ public:
         Key key;
         Key newKey; ///< of the newer version; another one only for objects without parts, which name their key
         uint32_t oldHeadSize; ///< bytes to drop from the start
-        std::string newHead; ///< what takes their place
-        ObjectInfo info;
+        std::string newHead; ///< bytes that take their place
+        ObjectInfo info; ///< of the newer version; its size is ignored
+        /// Called once, in a later turn, unless the engine closes before: ok; notFound (deleted or replaced meanwhile);
+        /// busy or full (may work later); unsupported (the old head goes on in the parts, the new one has no room, or
+        /// the object has parts and the key is another one); or an error of reading.
         std::function<void(Status)> done;
     };
 
-    /// lives until Task::done was called
+    /// begins; the object owns itself until Task::done was called
     static void Start(StoreContext &, WriterGroup &, std::unique_ptr<ObjectReader>, Task);
 
     HeadReplacer(StoreContext &, WriterGroup &, std::unique_ptr<ObjectReader>, Task);
@@ -40,7 +43,7 @@ private:
     WriterGroup &writers_;
     std::unique_ptr<ObjectReader> reader_;
     Task task_;
-    std::string rest_; ///< old front bytes behind the old head
+    std::string rest_; ///< bytes of the old front behind the old head
 };
 
 } // namespace ClusterFs

@@ -168,7 +168,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
         return -1;
     const Turn turn(context_);
     if (offset >= this->size() && !isEmptyFront(offset))
-        return writing_ && writing_->failed ? -1 : 0; // what would follow never came
+        return writing_ && writing_->failed ? -1 : 0; // the rest of a failed object never comes
     if (offset < headBytes() && stage_ != noStage)
         return static_cast<int64_t>(context_.catalog.staging().copy(stage_, static_cast<uint32_t>(offset), to,
                                     std::min<uint64_t>(size, headBytes() - offset), cursor_));
@@ -196,8 +196,9 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     return static_cast<int64_t>(n);
 }
 
-/// Whether the piece is the object's. The index takes keys for one that agree in
-/// bucket and tag: whole bytes of another key are notFound, and nobody's fault.
+/// Whether the piece is whole and belongs to the object. The index takes two keys
+/// for one that agree in bucket and tag: whole bytes of another key are notFound,
+/// which is no fault of the device.
 ClusterFs::Status
 ClusterFs::ObjectReader::check(Window &window, const Piece &piece) const
 {
@@ -212,7 +213,7 @@ ClusterFs::ObjectReader::check(Window &window, const Piece &piece) const
     return owner == key_ ? Status::ok : Status::notFound;
 }
 
-/// the key that the bytes themselves name
+/// the key in the header of the piece
 ClusterFs::Key
 ClusterFs::ObjectReader::ownerOf(const Window &window, const Piece &piece)
 {
@@ -249,14 +250,15 @@ ClusterFs::ObjectReader::checkPart(const Window &window, const Piece &piece) con
     return crc == h.payloadCrc ? Status::ok : Status::corrupt;
 }
 
-/// An object without bytes is on the device, too: that it is the wanted one, and whole, is to be seen there.
+/// Whether the offset is that of an object without bytes. It has an extent on the device, too, and its header must be read
+/// and checked before the object is a hit.
 bool
 ClusterFs::ObjectReader::isEmptyFront(const uint64_t offset) const
 {
     return !writing_ && stage_ == noStage && !size_ && !offset;
 }
 
-/// whether copy() needs no window
+/// whether copy() could answer from staging or from the part that is being filled
 bool
 ClusterFs::ObjectReader::inMemory(const uint64_t offset) const
 {
@@ -317,7 +319,7 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
     }
 }
 
-/// the extents that may be worth reading with one
+/// the extents that may be worth reading with that of the piece
 ClusterFs::Catalog::Run
 ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 {
@@ -331,7 +333,7 @@ ClusterFs::ObjectReader::groupAround(const Piece &piece) const
         if (less.objects * 2 < run.objects)
             run = less;
     }
-    // what is in memory, or on its way, need not come again
+    // extents that are in memory, or on their way, need not come again
     return context_.catalog.without(run, wanted.start, [&](const uint32_t from, const uint32_t bytes) {
         return cache_.loader.has({wanted.cluster, wanted.sequence, from, bytes});
     });
@@ -342,11 +344,11 @@ ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::f
 {
     context_.health.readDone(status);
     if (status == Status::ok) {
-        const auto window = cache_.windows.peek(piece.range); // who copies from it uses it
+        const auto window = cache_.windows.peek(piece.range); // no use: copy() counts that
         status = window ? check(*window, piece) : Status::busy;
     }
     if (status == Status::ioError && !piece.part && !alone_) {
-        alone_ = true; // others may be to blame
+        alone_ = true; // the bad place may be another object of the group
         fetch(piece.offset, done);
         return;
     }
@@ -366,16 +368,17 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     catalog.noteReadError(piece.range.cluster);
     cache_.windows.forget(piece.range.cluster);
 
-    // the object that we read may have been replaced meanwhile: leave that one
-    // alone, unless only its head is new and it has the same parts
+    // The object may have been replaced meanwhile. Leave the newer version alone,
+    // unless only its head is new and it has the same bad part.
     const auto slot = catalog.index().find(key_);
     if (slot == noSlot)
         return;
     const auto &r = catalog.index()[slot];
     if (!(piece.part ? r.parted() && r.firstPart() == firstPart_ : r.cluster == piece.range.cluster))
         return;
-    // It must not be back after a crash, as deletes of what is not known are not written down. In front
-    // of the cluster's release, if this is its last: that may be all that gets to the device.
+    // A start must not bring it back: the journal would not have a later delete of it, because the index does not have
+    // it. erase() may release the cluster, if this is its last object; the removal is noted in front of that, because
+    // it may be the only one of the two that gets to the device.
     journal_.removal(key_, context_.sequence);
     catalog.erase(slot);
 }

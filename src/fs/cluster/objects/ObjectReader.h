@@ -13,7 +13,7 @@
 
 namespace ClusterFs {
 
-/// what the readers of one engine work with
+/// the parts of an engine that its readers work with
 struct ReaderGroup {
     StoreContext &context;
     ReadCache &cache;
@@ -21,13 +21,15 @@ struct ReaderGroup {
     Journal &journal;
 };
 
-/// The engine's Reader. Pins what it reads, holds no memory between calls.
+/// The engine's Reader. It pins the object, so that its space is not reused, and
+/// holds no memory between calls.
 class ObjectReader final : public Reader
 {
 public:
-    /// a finished object
+    /// opens a finished object
+    /// \param slot its record
     ObjectReader(const ReaderGroup &, const Key &, SlotNo);
-    /// an object that is being written
+    /// opens an object that is being written
     ObjectReader(const ReaderGroup &, const Key &, const WritingPointer &);
     ~ObjectReader() override;
 
@@ -37,17 +39,17 @@ public:
 
     /// bytes of the object that are not in parts
     uint32_t frontBytes() const { return headBytes(); }
-    /// whether a record of the index is of the version that this reader opened: alive, at the place that the reader pins
+    /// whether a record of the index is that of the version that this reader opened
     bool reads(SlotNo) const;
 
 private:
-    /// a piece of a cluster that holds one checked run of bytes
+    /// an extent or a part: bytes of the object with one checksum
     struct Piece {
         ClusterRange range; ///< with its header
-        uint32_t payloadAt = 0; ///< in the cluster
+        uint32_t payloadAt = 0; ///< bytes from the cluster's start
         uint32_t payload = 0; ///< bytes
         uint64_t offset = 0; ///< of the first payload byte in the object
-        ClusterNo pin = noCluster;
+        ClusterNo pin = noCluster; ///< the cluster whose pin keeps the bytes in place
         bool part = false;
         uint32_t number = 0; ///< of a part, from 0
     };
@@ -75,23 +77,23 @@ private:
     ReadCache &cache_;
     const Tracker &tracker_;
     Journal &journal_;
-    std::shared_ptr<bool> engineAlive_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    std::shared_ptr<bool> engineAlive_; ///< false once the engine is closed
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); ///< false once this reader is gone
     Key key_;
-    SlotNo slot_ = noSlot; ///< of the record that was opened; it may be another object's by now: see reads()
+    SlotNo slot_ = noSlot; ///< of the record that was opened; another object may have it by now: see reads()
     WritingPointer writing_; ///< set when the object was not finished at opening
     StageNo stage_ = noStage; ///< pinned
     Staging::Cursor cursor_;
     ClusterNo cluster_ = noCluster; ///< of the extent; pinned
-    Sequence sequence_{0};
-    uint32_t extentOffset_ = 0;
+    Sequence sequence_{0}; ///< of cluster_
+    uint32_t extentOffset_ = 0; ///< bytes from the start of cluster_
     uint32_t headBytes_ = 0; ///< payload in the extent or in staging
-    uint64_t size_ = 0;
+    uint64_t size_ = 0; ///< stored bytes
     ClusterNo firstPart_ = noCluster; ///< pinned
-    ClusterNo atPart_ = noCluster; ///< where the last part look-up ended
-    uint64_t atPartNumber_ = 0;
-    bool counted_ = false;
-    bool alone_ = false; ///< only what is wanted is, or is to be, read
+    ClusterNo atPart_ = noCluster; ///< the part that was looked up last: the next one is close
+    uint64_t atPartNumber_ = 0; ///< its number, from 0
+    bool counted_ = false; ///< the statistics have the place that it was read from
+    bool alone_ = false; ///< the extent is read without its group
 };
 
 } // namespace ClusterFs

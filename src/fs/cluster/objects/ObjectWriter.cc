@@ -8,8 +8,8 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t leastFilling = 16 * 1024; ///< bytes of the buffer of a part's beginning
-constexpr unsigned incompleteShare = 64; ///< of the staging that others have left, one part is for each object that is coming in
+constexpr uint64_t leastFilling = 16 * 1024; ///< bytes of a part's buffer at first
+constexpr unsigned incompleteShare = 64; ///< each incoming object may have one part of so many of the staging that all have left
 } // namespace
 } // namespace ClusterFs
 
@@ -36,15 +36,15 @@ ClusterFs::ObjectWriter::~ObjectWriter()
     giveUp();
 }
 
-/// Nobody will find the object. Who reads it already may go on: it was told that
-/// the bytes are here.
+/// Nobody will find the object. Its readers may go on: they were told that the
+/// bytes are here.
 void
 ClusterFs::ObjectWriter::giveUp()
 {
     auto &catalog = group_.context.catalog;
     object_->failed = true;
     if (object_->stage == noStage)
-        return; // has given up before
+        return; // it was given up before
     group_.noteEnd(*this);
     if (!object_->readers) {
         object_->filling.reset();
@@ -55,7 +55,7 @@ ClusterFs::ObjectWriter::giveUp()
     catalog.staging().drop(object_->stage);
     object_->stage = noStage;
     if (object_->firstPart != noCluster)
-        catalog.freeParts(object_->firstPart); // when the last reader has gone
+        catalog.freeParts(object_->firstPart); // they are free once the last reader has gone
 }
 
 bool
@@ -68,7 +68,7 @@ ClusterFs::ObjectWriter::fail()
     return false;
 }
 
-/// Only objects with parts are: the others wait in staging for nothing.
+/// only objects with parts can be: the others go to staging, which waits for no device
 bool
 ClusterFs::ObjectWriter::congested() const
 {
@@ -90,7 +90,7 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
         auto n = std::min<uint64_t>(size, object_->frontLimit - object_->size);
         if (!mayStage(n) && !stageLess(n))
             return fail();
-        const auto kept = std::min(n, promised_); // a promise turns into use
+        const auto kept = std::min(n, promised_); // append() uses promised bytes first
         staging.unpromise(kept);
         promised_ -= kept;
         if (!staging.append(object_->stage, from, n))
@@ -102,8 +102,9 @@ ClusterFs::ObjectWriter::append(const char *from, size_t size)
     return !size || appendToPart(from, size);
 }
 
-/// Whether staging takes so many bytes more. Objects that are still coming share half of it. Of
-/// the other half, each may have a part of what they have left, so that small ones find room.
+/// Whether staging takes so many bytes more. Incoming objects share half of it. Beyond that, each may
+/// have a 64th (incompleteShare) of the bytes that they have left, and at least the smallest front, so
+/// that small objects find room.
 bool
 ClusterFs::ObjectWriter::mayStage(const uint64_t bytes) const
 {
@@ -112,7 +113,7 @@ ClusterFs::ObjectWriter::mayStage(const uint64_t bytes) const
         return true;
     const auto &staging = group_.context.catalog.staging();
     const auto memory = Staging::MemoryOf(more);
-    if (memory > staging.bytesFree()) // the rest is promised to others
+    if (memory > staging.bytesFree()) // which leaves out the bytes that are promised to others
         return false;
     const auto held = staging.incompleteBytes() + memory;
     if (held <= staging.bytesLimit() / 2)
@@ -121,10 +122,10 @@ ClusterFs::ObjectWriter::mayStage(const uint64_t bytes) const
     return object_->size + bytes <= std::max(group_.smallestFront(), left / incompleteShare);
 }
 
-/// Makes the front end early, so that what comes goes past staging. Not for a
-/// few bytes, which would take a cluster of their own.
+/// Ends the front early, so that the rest of the object goes to parts and not to
+/// staging; but not for a few bytes, which would take a cluster of their own.
 /// \param bytes that are to be staged; receives how many of them still are
-/// \returns false when that is no way out
+/// \returns false when this does not help
 bool
 ClusterFs::ObjectWriter::stageLess(uint64_t &bytes)
 {
@@ -140,9 +141,10 @@ ClusterFs::ObjectWriter::stageLess(uint64_t &bytes)
     return true;
 }
 
-/// Makes the buffer of the part that is being filled large enough. It grows with what
-/// comes: one of a whole cluster would be memory that slow objects keep for nothing.
+/// Makes the buffer of the part that is being filled large enough. It grows with the bytes
+/// that come: with whole clusters at once, slow objects would hold memory for nothing.
 /// \param bytes of payload
+/// \returns false when there is no memory for it
 bool
 ClusterFs::ObjectWriter::makeFilling(const uint64_t bytes)
 {
@@ -211,7 +213,7 @@ ClusterFs::ObjectWriter::submitPart()
     ++context.counters.parts;
     group_.partSent(bytes);
 
-    // the write keeps the chain from being reused, and the window in memory
+    // until the write is done, the pin keeps the parts from being reused, and io.done keeps the window in memory
     const auto first = o.firstPart;
     catalog.pin(first);
     const auto window = group_.windows.insert(c, context.sequence, o.filling, bytes);
@@ -240,6 +242,8 @@ ClusterFs::ObjectWriter::submitPart()
 }
 
 /// puts header and checksum in front of the part that is being filled
+/// \param bytes of header and payload
+/// \param size bytes of the write, for which the buffer has room
 void
 ClusterFs::ObjectWriter::sealPart(const ClusterNo c, const uint32_t bytes, const uint32_t size)
 {
@@ -276,7 +280,7 @@ ClusterFs::ObjectWriter::linkPart(const ClusterNo c, const uint32_t bytes)
     ++o.parts;
 }
 
-/// readers of the unfinished object may come to the parts long after it was deleted
+/// keeps the parts for readers of the unfinished object, who may come to them long after it was deleted
 void
 ClusterFs::ObjectWriter::pinParts()
 {
@@ -303,8 +307,8 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
     if (status != Status::ok) {
         ++context.counters.writeErrors;
         ++context.counters.quarantined;
-        context.catalog.retire(c); // when its chain is freed
-        object->failed = object->broken = true; // an unfinished writer notices at its next call
+        context.catalog.retire(c); // it becomes bad when the parts are freed
+        object->failed = object->broken = true; // a writer that is not finished notices at its next call
         if (ours && object->finished && staging[object->stage].record != noSlot)
             context.catalog.erase(staging[object->stage].record);
         return;

@@ -18,48 +18,51 @@ namespace ClusterFs {
 
 class ObjectWriter;
 
-/// what the writers of one engine have in common
+/// The writers of one engine: their limits, the memory that they share, and their way to the device.
 class WriterGroup
 {
 public:
     WriterGroup(StoreContext &, Allocator &, WindowStore &, Journal &, PackingQueue &, RoomMaker &);
 
-    /// an object is complete: gives it its index record
-    /// \returns ok or full
+    /// Gives a closed staged object its index record in place of an older version's.
+    /// \returns ok, or full when the index is
     Status publish(StageNo);
 
     uint64_t largestObject() const; ///< stored bytes
-    uint64_t bytesInFlight = 0; ///< of parts
+    uint64_t bytesInFlight = 0; ///< bytes of parts on their way to the device
     uint64_t maxBytesInFlight() const { return uint64_t(std::max(context.config.stagingMb, 16U)) << 20; }
-    /// Others read the object while it comes in: Squid could not give them the
-    /// rest if it were refused, so it may take more memory.
+    /// An object that others read while it comes in may take so many times the
+    /// memory: if it were refused, Squid could not give them the rest.
     static constexpr unsigned joinedFactor = 4;
 
-    /// Objects that come in faster than the device writes should be slowed
-    /// down before they meet the limit, but not by a device that hangs.
+    /// Whether objects with parts come in faster than the device writes and should
+    /// be slowed down before they meet the limit. A device that hangs slows nobody.
     bool congested() const;
     void partSent(uint64_t bytes);
     void partDone(uint64_t bytes);
 
-    /// writes once the journal has got that far
+    /// submits a write once the journal has a ticket's record on the device
     void send(Journal::Ticket, Io);
-    /// sends what has waited for the journal
+    /// refuses objects that are too slow, and submits writes that waited for the journal; called each turn
     void poll();
 
-    /// bytes of an object that go to staging, the rest going to parts
+    /// bytes of an object that go to staging; the rest goes to parts
+    /// \param expectedSize stored bytes, -1 when unknown
     uint64_t frontOf(int64_t expectedSize) const;
-    /// Bytes of staging that are set aside for an object of known size before any have come:
-    /// no more than each has in front of its parts, or slow ones would hold all of it.
+    /// Bytes of staging to set aside for an object of known size before any of them have come. They
+    /// are at most smallestFront(), or slow objects would hold all of staging.
+    /// \param expectedSize stored bytes, -1 when unknown
     uint64_t promiseOf(int64_t expectedSize) const;
 
     /// Counts more memory for the part that an object is filling, until that part is sent or given
-    /// up. When there is too little, that of others gives way which have got nothing for longest.
-    /// \returns false when there is none
+    /// up. When there is too little, other objects are refused, those first that have got no byte
+    /// for longest.
+    /// \returns false when there is too little all the same
     bool takeFilling(ObjectWriter &, uint64_t bytes);
-    uint64_t fillingBytes() const { return fillingBytes_; } ///< of all parts that are being filled
+    uint64_t fillingBytes() const { return fillingBytes_; } ///< memory of all parts that are being filled
     uint64_t maxFilling() const { return maxBytesInFlight(); }
 
-    /// an object begins, has got bytes, or ends
+    /// an object begins, gets bytes, or ends
     void noteBegin(ObjectWriter &);
     void noteBytes(ObjectWriter &);
     void noteEnd(ObjectWriter &);
@@ -71,7 +74,7 @@ public:
     PackingQueue &packing;
     RoomMaker &roomMaker;
 
-    uint64_t smallestFront() const; ///< bytes that each object has in front of its parts
+    uint64_t smallestFront() const; ///< bytes that each object has in front of its parts, at least
 
 private:
     bool giveWay(const ObjectWriter *to, uint64_t idle);
@@ -82,19 +85,19 @@ private:
         Journal::Ticket ticket;
         Io io;
     };
-    std::deque<Waiting> waiting_; ///< bounded by maxBytesInFlight()
-    std::list<ObjectWriter *> writers_; ///< unfinished ones, what has got nothing for longest first
-    uint64_t fillingBytes_ = 0;
+    std::deque<Waiting> waiting_; ///< writes that wait for the journal; maxBytesInFlight() bounds them
+    std::list<ObjectWriter *> writers_; ///< unfinished ones; the first has got no byte for longest
+    uint64_t fillingBytes_ = 0; ///< see fillingBytes()
     uint64_t lastProgress_ = 0; ///< Clock::micros() when a part was done, or sent after none was in flight
 };
 
-/// The engine's Writer. Small objects gather in staging; what goes beyond is
-/// written to clusters of its own while it comes in (Hummingbird's
-/// write_nomem_file).
+/// The engine's Writer. Small objects gather in staging. The bytes of a large one
+/// beyond its front are written to clusters of their own while they come in
+/// (Hummingbird's write_nomem_file, section 3.1).
 class ObjectWriter final : public Writer
 {
 public:
-    /// how an object is to be taken in
+    /// how the bytes of an object are divided
     struct Plan {
         int64_t expected; ///< stored bytes, -1 when unknown
         uint64_t frontLimit; ///< see WriterGroup::frontOf()
@@ -115,9 +118,9 @@ public:
     /// Gives way to others: the object is not stored.
     void refuse() { (void)fail(); }
 
-    std::list<ObjectWriter *>::iterator place; ///< the group's
-    uint64_t begun = 0; ///< Clock::micros()
-    uint64_t lastBytes = 0; ///< Clock::micros() of the newest
+    std::list<ObjectWriter *>::iterator place; ///< in the group's list
+    uint64_t begun = 0; ///< Clock::micros() when it was opened
+    uint64_t lastBytes = 0; ///< Clock::micros() when its newest bytes came
 
 private:
     bool mayStage(uint64_t bytes) const;
@@ -133,11 +136,11 @@ private:
     void giveUp();
 
     WriterGroup &group_;
-    std::shared_ptr<bool> engineAlive_;
+    std::shared_ptr<bool> engineAlive_; ///< false once the engine is closed
     Key key_;
     WritingPointer object_;
     const int64_t expected_; ///< stored bytes, -1 when unknown
-    uint64_t promised_;
+    uint64_t promised_; ///< bytes of staging that are still set aside
 };
 
 } // namespace ClusterFs

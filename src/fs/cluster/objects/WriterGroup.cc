@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the writers of one engine have in common: limits, and the way to the device. */
+/* The writers of one engine: their limits, and their way to the device. */
 
 #include "fs/cluster/objects/ObjectWriter.h"
 
@@ -8,11 +8,11 @@
 namespace ClusterFs {
 namespace {
 constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
-constexpr uint64_t hungMicros = 3000000; ///< a device that finishes no write for so long is not waited for
-constexpr uint64_t idleMicros = 3000000; ///< an object that has got nothing for so long gives way where staging is nearly full
-constexpr uint64_t slowMicros = 10000000; ///< from then on, what comes in too slowly is no better than what stands still
-constexpr uint64_t slowRate = 4096; ///< bytes in a second
-constexpr unsigned slowLooks = 64; ///< objects looked at to find one
+constexpr uint64_t hungMicros = 3000000; ///< nobody waits for a device that finishes no write for so long
+constexpr uint64_t idleMicros = 3000000; ///< an object that has got no byte for so long gives way when staging is nearly full
+constexpr uint64_t slowMicros = 10000000; ///< the age from which on an object gives way that comes in at less than slowRate
+constexpr uint64_t slowRate = 4096; ///< bytes a second
+constexpr unsigned slowLooks = 64; ///< objects looked at to find one that is too slow
 } // namespace
 } // namespace ClusterFs
 
@@ -29,8 +29,8 @@ ClusterFs::WriterGroup::WriterGroup(StoreContext &s, Allocator &a, WindowStore &
 uint64_t
 ClusterFs::WriterGroup::smallestFront() const
 {
-    // Squid's metadata and most response headers fit, so that replacing them
-    // touches the front only
+    // Squid's metadata and most response headers fit, so that a new head
+    // changes the front only
     return std::min<uint64_t>(16 * 1024, context.partCapacity() / 2);
 }
 
@@ -54,7 +54,7 @@ ClusterFs::WriterGroup::frontOf(const int64_t expectedSize) const
     // it may turn out larger than expected: leave room for references to parts
     if (size + spareReferences * PartReference::encodedBytes <= whole)
         return std::max(size, whole / 2);
-    // full parts and what is left over as the front, so that no space is lost
+    // all parts are full, and the remainder is the front, so that no space is lost
     const auto parts = size / context.partCapacity();
     const auto left = size % context.partCapacity();
     const bool fits = left + parts * PartReference::encodedBytes + smallestFront() <= whole;
@@ -108,9 +108,9 @@ ClusterFs::WriterGroup::noteEnd(ObjectWriter &writer)
     writers_.erase(writer.place);
 }
 
-/// Refuses the object that has got nothing for longest, but not one that others read.
-/// \param to who needs the memory of the part that it is filling, or nil for that of staging
-/// \param idle microseconds that it has got nothing at least
+/// Refuses the object that has got no byte for longest, but not one that others read.
+/// \param to the writer that needs the memory of a part; nil if memory of staging is needed
+/// \param idle microseconds for which the object must have got no byte
 /// \returns whether there was one
 bool
 ClusterFs::WriterGroup::giveWay(const ObjectWriter *const to, const uint64_t idle)
@@ -118,7 +118,7 @@ ClusterFs::WriterGroup::giveWay(const ObjectWriter *const to, const uint64_t idl
     const auto now = context.clock.micros();
     for (auto *const writer: writers_) {
         if (now - writer->lastBytes < idle)
-            return false; // and so have all that follow
+            return false; // all that follow have got bytes later
         const auto &object = *writer->object();
         if (writer == to || object.readers || object.failed || (to && !object.filling))
             continue;
@@ -137,7 +137,7 @@ ClusterFs::WriterGroup::slowGivesWay()
     unsigned looks = 0;
     for (auto *const writer: writers_) {
         if (++looks > slowLooks)
-            return false; // the others have got bytes later than these
+            return false; // enough for one turn; the others have got bytes later than these
         const auto age = now - writer->begun;
         const auto &object = *writer->object();
         if (age < slowMicros || object.readers || object.failed || object.size > age * slowRate / 1000000)
@@ -148,8 +148,8 @@ ClusterFs::WriterGroup::slowGivesWay()
     return false;
 }
 
-/// What comes in too slowly must not keep all else from being stored. A device that is behind
-/// slows objects down, too: those are not to blame.
+/// Refuses objects that come in too slowly and keep others from being stored; but not while the
+/// device is behind, because then the device slows them down.
 void
 ClusterFs::WriterGroup::makeWay()
 {

@@ -31,7 +31,7 @@ ClusterFs::Allocator::ready() const
     return n;
 }
 
-/// \param count of the first that are announced
+/// \param count the view has the first so many of the announced clusters
 ClusterFs::LayoutView
 ClusterFs::Allocator::view(const size_t count) const
 {
@@ -47,7 +47,7 @@ ClusterFs::Allocator::poll()
 {
     auto &catalog = context_.catalog;
     if (announced_.size() > reserve() / 2)
-        return; // many at a time: each journal write takes a block
+        return; // later, many at a time: each write of the journal takes a block
     while (announced_.size() < reserve() && catalog.free().size() > 0) {
         const auto c = context_.config.layout->next(catalog.free(), view(announced_.size()));
         assert(c != noCluster);
@@ -57,7 +57,8 @@ ClusterFs::Allocator::poll()
     }
 }
 
-/// takes one of the first that are announced, of which there are enough
+/// takes one of the first announced clusters
+/// \param first how many of them may be taken, at least one
 ClusterFs::Allocator::Taken
 ClusterFs::Allocator::takeOf(const size_t first, const bool wanted)
 {

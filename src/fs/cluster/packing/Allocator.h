@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which cluster is written next. */
+/* Hands out the clusters that are written next. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_PACKING_ALLOCATOR_H
 #define SQUID_SRC_FS_CLUSTER_PACKING_ALLOCATOR_H
@@ -17,39 +17,41 @@ class Allocator
 public:
     Allocator(StoreContext &, Journal &);
 
-    /// a cluster that may be written once the journal has got that far
+    /// a cluster, and the journal's ticket of its announcement
     struct Taken {
         ClusterNo cluster; ///< in state announced, or noCluster
-        Journal::Ticket ticket;
+        Journal::Ticket ticket; ///< the cluster may be written once Journal::written() is not below it
     };
 
-    /// \param wanted whether it is for what is likely to be read again
+    /// takes a cluster whose announcement is on the device
+    /// \param wanted whether its objects are likely to be read again
     /// \returns a cluster in state announced that may be written now, or noCluster
     ClusterNo take(bool wanted = false);
 
-    /// the next cluster, although its announcement may still be on its way
+    /// takes the next cluster, even if its announcement is still on its way
+    /// \returns noCluster in it when nothing is free
     Taken takeSoon();
 
     /// gives back a cluster that was taken and not written
     void giveBack(ClusterNo);
 
-    /// frees an announced cluster that is needed for something else
+    /// withdraws an announced cluster whose place the index log needs; does nothing if it was taken
     void takeBack(ClusterNo);
 
-    /// keeps enough announced
+    /// announces clusters when few are announced; called each turn
     void poll();
 
     /// how many clusters can still be taken before somebody makes room
     uint32_t available() const { return static_cast<uint32_t>(announced_.size()) + context_.catalog.free().size(); }
-    /// how many can be taken now
+    /// how many take() can hand out now
     uint32_t ready() const;
-    /// how many should always be available
+    /// how many should always be available: an evictor makes room when there are fewer
     uint32_t reserve() const;
 
-    /// the layout goes on behind the cluster that was written last
+    /// at a start: the layout goes on behind the cluster that was written last
     void goOnBehind(const ClusterNo c) { lastChosen_ = c; }
 
-    /// a cluster was used, to which the next ones may be close
+    /// an object of this cluster was used; the layout may choose the next cluster close to it
     void noteAccess(const ClusterNo c) { lastAccess_ = c; }
 
 private:
@@ -58,7 +60,7 @@ private:
 
     StoreContext &context_;
     Journal &journal_;
-    std::deque<Taken> announced_;
+    std::deque<Taken> announced_; ///< and not taken; in the order of their tickets
     ClusterNo lastChosen_{0};
     ClusterNo lastAccess_{0};
 };

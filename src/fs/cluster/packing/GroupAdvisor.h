@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups, as packing asks for them. */
+/* The questions that packing asks about groups. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_PACKING_GROUPADVISOR_H
 #define SQUID_SRC_FS_CLUSTER_PACKING_GROUPADVISOR_H
@@ -16,11 +16,11 @@ class GroupAdvisor
 public:
     virtual ~GroupAdvisor() = default;
 
-    /// Names the complete staged objects of a group in the order in which they
-    /// are wanted, the given one among them; or none.
+    /// Appends the complete staged objects of a staged object's group in the order
+    /// in which they are fetched, this object among them; nothing if it has no group.
     virtual void stagedGroup(StageNo, std::vector<StageNo> &) = 0;
 
-    /// \returns seconds within which an object must survive a power cut
+    /// \returns seconds after which an object must survive a power cut; at most Config::persist counts
     virtual uint32_t persistOf(const Key &) const = 0;
 };
 

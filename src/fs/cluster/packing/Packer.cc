@@ -13,11 +13,13 @@ namespace ClusterFs {
 
 /// how many objects that do not fit are passed over before a cluster counts as full
 constexpr unsigned maxMisfits = 256;
-constexpr size_t arrivalsSpare = 4096; ///< arrivals of objects that are gone, beside as many as are staged
-constexpr uint32_t smallRun = Device::bufferAlignment(); ///< bytes of small objects that stay in memory as one piece
+constexpr size_t arrivalsSpare = 4096; ///< arrivals that are remembered beside twice as many as objects are staged
+constexpr uint32_t smallRun = Device::bufferAlignment(); ///< bytes of small objects that stay in memory as one window
 
-/// Half of the time until an object must survive is for packing, half for the
-/// flush after it. \returns microseconds
+/// Half of the time until an object must survive a power cut is for packing,
+/// the other half for the disk flush after it.
+/// \param persist seconds
+/// \returns microseconds
 constexpr uint64_t halfOf(const uint32_t persist) { return uint64_t(persist) * 1000000 / 2; }
 
 struct Packer::Pack {
@@ -25,30 +27,31 @@ struct Packer::Pack {
 
     struct Item {
         StageNo stage;
-        uint64_t id;
+        uint64_t id; ///< Staged::id
         SlotNo slot;
-        uint32_t offset;
-        uint32_t payload;
-        bool joined; ///< to the group of the one before
-        bool placed; ///< else it was deleted before the cluster was written
+        uint32_t offset; ///< of the extent in the cluster; 0 when it was deleted before it was copied
+        uint32_t payload; ///< bytes
+        bool joined; ///< belongs to the group of the item before
+        bool placed; ///< has its new place; else it was deleted meanwhile
     };
     Step step = Step::choose;
-    StageNo seed = noStage; ///< to choose first, or noStage
-    std::unordered_set<StageNo> misfits;
-    size_t next = 0; ///< item, or run, to go on with
-    double used = 0; ///< bytes of objects that were used before
+    StageNo seed = noStage; ///< the object to choose first, or noStage
+    std::unordered_set<StageNo> misfits; ///< objects that do not fit, or whose group waits
+    size_t next = 0; ///< the item, or the run, to go on with
+    double used = 0; ///< bytes of extents whose objects were used before
     Directory front;
-    WindowPointer window; ///< with the image
-    std::vector<std::pair<uint32_t, uint32_t>> runs; ///< of the image, that get windows of their own
+    WindowPointer window; ///< the image in the read cache
+    std::vector<std::pair<uint32_t, uint32_t>> runs; ///< begin and end of those that get windows of their own, see runsOf()
     ClusterNo cluster = noCluster;
     Sequence sequence{0};
     std::vector<Item> items;
-    size_t parts = 0;
+    size_t parts = 0; ///< part references of all items
     uint64_t extents = 0; ///< bytes of all extents
-    BufferPointer buffer;
-    uint32_t end = 0;
-    uint32_t when = 0; ///< seconds since 1970, low 32 bits: it was sent to the device
+    BufferPointer buffer; ///< the image of the cluster
+    uint32_t end = 0; ///< bytes from the cluster's start to the end of the last extent
+    uint32_t when = 0; ///< when it was sent to the device, seconds since 1970, low 32 bits
 
+    /// bytes of the cluster with one extent more
     uint64_t sizeWith(const uint64_t extent, const size_t moreParts) const {
         return roundUp(Directory::BytesFor(items.size() + 1, parts + moreParts), extentAlignment) + extents + extent;
     }
@@ -71,7 +74,7 @@ ClusterFs::Packer::noteComplete(const StageNo s)
 {
     const auto &staging = context_.catalog.staging();
     const auto &o = staging[s];
-    // one object that waits keeps the arrivals behind it, though those objects were packed or replaced long ago
+    // one object that waits at the front keeps all arrivals behind it, even those of objects that are packed or gone
     if (arrivals_.size() >= 2 * size_t(staging.objects()) + arrivalsSpare) {
         const auto isGone = [&staging](const Arrival &a) { return staging[a.stage].id != a.id || staging[a.stage].state == StageState::free; };
         arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), isGone), arrivals_.end());
@@ -82,7 +85,7 @@ ClusterFs::Packer::noteComplete(const StageNo s)
         hurried_.insert({o.since + halfOf(persist), {s, o.id}});
 }
 
-/// the staged object that was completed first, or noStage
+/// the staged object that was completed first; noStage when there is none, or when it is being packed
 ClusterFs::StageNo
 ClusterFs::Packer::oldestArrival()
 {
@@ -97,7 +100,7 @@ ClusterFs::Packer::oldestArrival()
     return noStage;
 }
 
-/// the staged object that must not wait as long as others and has waited long enough, or noStage
+/// a staged object with a shorter time to survive than Config::persist that is due, or noStage
 ClusterFs::StageNo
 ClusterFs::Packer::hurriedArrival()
 {
@@ -116,10 +119,10 @@ ClusterFs::StageNo
 ClusterFs::Packer::due()
 {
     const auto &staging = context_.catalog.staging();
-    // a full index: only objects in clusters can make room there
+    // when the index is nearly full: eviction makes room in it, and evicts only objects in clusters
     const auto &index = context_.catalog.index();
     const bool slotsAreRare = index.used() + index.capacity() / 128 > index.capacity();
-    // what is still coming can't be packed, and must not keep the rest from it
+    // objects that are still coming in can't be packed; complete ones may have half of the memory that is left
     const auto forComplete = staging.bytesLimit() - std::min(staging.bytesLimit(), staging.incompleteBytes());
     if (all_ || slotsAreRare || staging.completeBytes() > forComplete / 2)
         return staging.leastRecent();
@@ -182,7 +185,7 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
     return true;
 }
 
-/// Adds an object and its group, if the policy takes it now.
+/// Adds an object and its group, if the policy takes the group now.
 /// \returns whether anything was added
 bool
 ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
@@ -203,13 +206,14 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
     return any;
 }
 
-/// \returns whether all are chosen
+/// chooses objects until the cluster is full or nothing else fits
+/// \returns whether that is done; else the turn is over
 bool
 ClusterFs::Packer::choose(Pack &pack)
 {
     auto &staging = context_.catalog.staging();
     auto &misfits = pack.misfits;
-    auto passed = noStage; // up to here, all are misfits
+    auto passed = noStage; // all objects up to this one are misfits
     const auto following = [&] {
         auto s = passed == noStage ? staging.leastRecent() : staging.moreRecent(passed);
         for (; s != noStage && misfits.count(s); s = staging.moreRecent(s))
@@ -225,10 +229,10 @@ ClusterFs::Packer::choose(Pack &pack)
         if (!addGroup(pack, next)) {
             spend(1, 0);
             misfits.insert(next);
-            misfits.insert(group_.begin(), group_.end()); // each of them would bring the same group
+            misfits.insert(group_.begin(), group_.end()); // each member would bring the same group
         }
         if (passed != noStage && staging[passed].state != StageState::complete)
-            passed = noStage; // it came in with others
+            passed = noStage; // it was added as a member of another object's group
         next = following();
     }
     return true;
@@ -242,7 +246,8 @@ ClusterFs::Packer::start(const StageNo seed)
     ++inFlight_;
 }
 
-/// \returns whether it is on its way, or given up
+/// takes a pack from step choose to step write
+/// \returns whether it is on its way or given up; else the turn is over, or no cluster is ready
 bool
 ClusterFs::Packer::prepare(const PackPointer &pack)
 {
@@ -269,7 +274,7 @@ ClusterFs::Packer::prepare(const PackPointer &pack)
     return true;
 }
 
-/// all objects were deleted meanwhile
+/// all objects of the pack were deleted meanwhile
 void
 ClusterFs::Packer::giveUp(const Pack &pack)
 {
@@ -278,14 +283,15 @@ ClusterFs::Packer::giveUp(const Pack &pack)
     --inFlight_;
 }
 
-/// Finds a cluster for what was chosen. What is deleted from now on is in the journal with a sequence that is not
-/// below the cluster's; what was deleted before is not to be written.
+/// Finds a cluster for the chosen objects. The journal's record of a delete from now on has a sequence number that is not
+/// below the cluster's. An object that was deleted before must not be written: the number in its record is lower.
+/// \returns false when no cluster is ready
 bool
 ClusterFs::Packer::take(Pack &pack)
 {
     assert(!pack.items.empty()); // any staged object fits into an empty cluster
     if (!allocator_.ready())
-        return false; // parts of large objects have taken them meanwhile
+        return false; // parts of large objects took them meanwhile
     pack.cluster = allocator_.take(isWanted(pack));
     pack.sequence = ++context_.sequence;
     context_.catalog.beginWrite(pack.cluster, pack.sequence);
@@ -317,7 +323,7 @@ ClusterFs::Packer::write(const PackPointer &pack)
     context_.device.submit(std::move(io));
 }
 
-/// whether a cluster has more than others of what was used before, and so will be read more often
+/// whether a cluster has a larger share of objects that were used before than others have: it will be read more often
 bool
 ClusterFs::Packer::isWanted(const Pack &pack)
 {
@@ -327,7 +333,8 @@ ClusterFs::Packer::isWanted(const Pack &pack)
     return wanted;
 }
 
-/// \returns whether it is whole
+/// copies the chosen objects into the image
+/// \returns whether all are copied; else the turn is over
 bool
 ClusterFs::Packer::fillImage(Pack &pack)
 {
@@ -398,8 +405,9 @@ ClusterFs::Packer::seal(Pack &pack)
     pack.front = Directory();
 }
 
-/// \returns beginning and end of each group in a cluster, in bytes from its start. What fits
-/// a page stays together: each piece takes whole pages of memory, and is looked at by who looks for another one.
+/// Small objects that together fit a page of memory are one run, because each window takes whole pages, and a look for
+/// another window of the cluster passes it.
+/// \returns begin and end of each group in a cluster, in bytes from its start
 std::vector<std::pair<uint32_t, uint32_t>>
 ClusterFs::Packer::runsOf(const Pack &pack)
 {
@@ -425,7 +433,7 @@ ClusterFs::Packer::written(const PackPointer &pack, const Status status)
     if (status != Status::ok) {
         assert(inFlight_ > 0);
         --inFlight_;
-        windows_.drop(pack->window); // in nobody's way
+        windows_.drop(pack->window); // no object is in this cluster
         failed(pack);
         return;
     }
@@ -435,9 +443,9 @@ ClusterFs::Packer::written(const PackPointer &pack, const Status status)
     settling_.push_back(pack);
 }
 
-/// Gives objects their new place, and each group a window of its own. The last one is the first, so that
-/// those of a group follow each other in the cluster's list of records.
-/// \returns whether that is done
+/// Gives objects their new place, and each group a window of its own. Goes from the last object to the first: each
+/// is put in front of the cluster's list of records, so that the list then has them in the order of their places.
+/// \returns whether that is done; else the turn is over
 bool
 ClusterFs::Packer::settle(Pack &pack)
 {
@@ -449,7 +457,7 @@ ClusterFs::Packer::settle(Pack &pack)
         auto &item = pack.items[pack.next - 1];
         const auto &o = catalog.staging()[item.stage];
         if (!item.offset || o.id != item.id || o.state != StageState::packing)
-            continue; // deleted while it was being written, or before
+            continue; // deleted before the cluster was on the device
         ++context_.counters.packedObjects;
         context_.counters.packedInGroups += item.joined;
         context_.counters.packedBytes += item.payload;
@@ -469,7 +477,7 @@ ClusterFs::Packer::settle(Pack &pack)
         const auto &run = pack.runs[pack.next];
         spend(1, run.second - run.first);
         if (!windows_.split(pack.window, run))
-            break; // it is void
+            break; // the window has left memory
     }
     windows_.drop(pack.window);
     assert(inFlight_ > 0);

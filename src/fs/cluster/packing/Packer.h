@@ -17,9 +17,9 @@
 namespace ClusterFs {
 
 /// The pack files daemon of Hummingbird 3.5. Packs as late as memory and
-/// Config::persist allow: the object used least recently first, then its group
-/// as far as it is staged, then the next, until the cluster is full. A turn of the event loop
-/// does a part of the work at most; the next ones go on.
+/// Config::persist allow: the object used least recently first, then the staged
+/// objects of its group, then the next one, until the cluster is full. A turn
+/// has a limit of work, and the next turn goes on.
 class Packer final : public PackingQueue
 {
 public:
@@ -28,32 +28,32 @@ public:
     /* PackingQueue API */
     void noteComplete(StageNo) override;
 
-    /// Goes on with what was begun, and starts what is due.
-    /// \param mayStart else only the former
+    /// Goes on with packs that were begun, and starts new ones when objects are due. Called each turn.
+    /// \param mayStart whether new ones may be started
     void poll(bool mayStart = true);
 
-    /// whether poll() has something to go on with, and waits for nobody
+    /// whether poll() could go on at once, so that the next turn should come soon
     bool hasWork() const { return (preparing_ && !waitsForCluster_) || !settling_.empty(); }
 
-    /// arrivals that are remembered, of objects that are gone, too
+    /// how many arrivals are remembered, those of objects that are gone included
     size_t arrivals() const { return arrivals_.size(); }
 
-    /// packs everything from now on, or stops doing so
+    /// from now on, packs objects as soon as there is one, or as late as possible again
     void packAll(const bool all) { all_ = all; }
 
-    /// no pack is under way, and, when packing all, nothing is left
+    /// whether no pack is under way; objects may wait in staging all the same
     bool idle() const { return inFlight_ == 0; }
 
-    /// bytes written since the last flush of the device
+    /// whether a cluster was written that no disk flush covers
     bool dirty() const { return dirty_; }
-    void flushed() { dirty_ = false; }
+    void flushed() { dirty_ = false; } ///< a disk flush begins
     void flushFailed() { dirty_ = true; }
 
-    static constexpr unsigned maxInFlight = 4;
+    static constexpr unsigned maxInFlight = 4; ///< packs at a time
 
-    /* what a turn may do; it ends with the object, or its group, by which it gets there */
+    /* limits of a turn; the object or group with which it reaches one is finished in it */
     static constexpr unsigned turnObjects = 512; ///< chosen, copied or given their new place
-    static constexpr uint64_t turnBytes = 768 * 1024; ///< copied
+    static constexpr uint64_t turnBytes = 768 * 1024; ///< bytes copied
 
 private:
     struct Pack;
@@ -88,20 +88,21 @@ private:
     const PackingPolicy &policy_;
     struct Arrival {
         StageNo stage;
-        uint64_t id;
+        uint64_t id; ///< Staged::id, because another object may have the slot by now
     };
-    std::vector<StageNo> group_; ///< used by addGroup()
-    PackPointer preparing_; ///< the one that is not on its way to the device yet, or nil
-    std::deque<PackPointer> settling_; ///< those that have arrived there
-    bool waitsForCluster_ = false; ///< what is prepared
-    uint64_t objects_ = 0; ///< left of the turn
-    uint64_t bytes_ = 0; ///< left of the turn
+    std::vector<StageNo> group_; ///< the group that addGroup() looked at last
+    PackPointer preparing_; ///< the pack that is not on its way to the device yet, or nil
+    std::deque<PackPointer> settling_; ///< packs that are on the device, but not all of their objects have their new place
+    bool waitsForCluster_ = false; ///< preparing_ is chosen, and no cluster is ready
+    uint64_t objects_ = 0; ///< how many this turn may still handle, see turnObjects
+    uint64_t bytes_ = 0; ///< how many this turn may still copy
     std::deque<Arrival> arrivals_; ///< completed objects in order of completion
-    std::multimap<uint64_t, Arrival> hurried_; ///< those that must survive sooner than Config::persist says, by when to pack them
-    double usedShare_ = 0; ///< of the bytes that were packed lately, those that were used before
+    /// objects that must survive sooner than Config::persist says, by the time to pack them, Clock::micros()
+    std::multimap<uint64_t, Arrival> hurried_;
+    double usedShare_ = 0; ///< share of the bytes packed lately whose objects had been used before, 0 to 1
     unsigned inFlight_ = 0; ///< packs, from the first object chosen to the last one in its place
-    bool all_ = false;
-    bool dirty_ = false;
+    bool all_ = false; ///< see packAll()
+    bool dirty_ = false; ///< see dirty()
 };
 
 } // namespace ClusterFs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where staged objects wait for packing. */
+/* The queue in which staged objects wait for packing. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_PACKING_PACKINGQUEUE_H
 #define SQUID_SRC_FS_CLUSTER_PACKING_PACKINGQUEUE_H

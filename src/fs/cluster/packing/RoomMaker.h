@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is asked for clusters. */
+/* Makes free clusters on demand. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_PACKING_ROOMMAKER_H
 #define SQUID_SRC_FS_CLUSTER_PACKING_ROOMMAKER_H
@@ -12,7 +12,7 @@ class RoomMaker
 public:
     virtual ~RoomMaker() = default;
 
-    /// a cluster is needed at once, however long it takes
+    /// makes at least one cluster free now if that is possible, however long the turn gets
     virtual void hurry() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which objects are worth storing. */
+/* Decides which objects are worth storing. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_POLICIES_ADMISSIONPOLICY_H
 #define SQUID_SRC_FS_CLUSTER_POLICIES_ADMISSIONPOLICY_H
@@ -8,17 +8,17 @@
 
 namespace ClusterFs {
 
-/// Decides which objects are stored at all. It remembers nothing: Admission counts requests.
+/// Decides which objects are stored at all. It has no state: Admission counts the requests.
 class AdmissionPolicy
 {
 public:
-    /// whether earlier requests matter; if not, all objects are stored, and nothing is counted
-    /// \param from option admit
+    /// whether earlier requests matter; if not, all objects are stored, and no requests are counted
+    /// \param from the option admit
     virtual bool counts(uint32_t from) const = 0;
 
     /// whether to store an object that is not in the store; if not, this request of it is counted
-    /// \param earlier requests that were counted, as far as they are remembered
-    /// \param from option admit
+    /// \param earlier requests of it that were counted and are remembered
+    /// \param from the option admit
     virtual bool admits(unsigned earlier, uint32_t from) const = 0;
 
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which cluster makes room, and what of it is kept. */
+/* Decides which cluster makes room, and which of its objects stay. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_POLICIES_EVICTIONPOLICY_H
 #define SQUID_SRC_FS_CLUSTER_POLICIES_EVICTIONPOLICY_H
@@ -8,32 +8,33 @@
 
 namespace ClusterFs {
 
-/// an object of a cluster, as it looks to those who make room
+/// an object of a cluster, as a policy sees it
 struct ObjectView {
-    uint32_t bytes; ///< of its payload in the cluster
-    uint32_t age; ///< heat ticks since its last use; in 64 of them the device is written over once
-    uint32_t uses; ///< 7 = so many or more
+    uint32_t bytes; ///< its payload in the cluster
+    uint32_t age; ///< heat ticks since its last use; the device is written over once in 64 of them
+    uint32_t uses; ///< since it was written; 7 = 7 or more
 };
 
-/// Decides which cluster goes (Hummingbird 3.5: free disk space daemon), and which of its objects move instead.
-/// It remembers nothing: the evictor finds clusters to compare, and a relocation moves what it has a budget for.
+/// Decides which cluster goes (the delete cluster policy of Hummingbird 3.5), and which of its objects are worth
+/// moving. It has no state: the evictor finds clusters to compare, and a relocation moves what the budget allows.
 class EvictionPolicy
 {
 public:
-    static constexpr uint32_t oldest = 128; ///< ticks since the last use from which on an object is worth nothing
+    static constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
 
     /// whether the cluster goes that was written first, however much it is used; else values are compared
     virtual bool inOrderOfWriting() const { return false; }
 
-    /// what is lost with an object: of the clusters that are compared, the one goes whose objects have the least in all
-    /// \param object that is younger than oldest
+    /// the loss when an object goes, in a unit of the policy's own: of the clusters that are compared, the one goes whose
+    /// objects have the smallest sum
+    /// \param object its age is less than oldest
     virtual uint64_t value(const ObjectView &object) const = 0;
 
     /// whether an object is worth moving when its cluster goes
     virtual bool keeps(const ObjectView &object) const { return object.uses && object.age < keptAge; }
 
-    /// which of those objects move first, should the budget not do for all: those with more, likely to be used
-    /// again for their size
+    /// The order in which these objects move when the budget does not do for all: the highest first. It estimates how
+    /// likely an object is used again, for each byte that moves.
     virtual double worth(const ObjectView &object) const {
         return (1.0 + object.uses) / (object.age + 4.0) / (object.bytes + 2000.0);
     }
@@ -42,10 +43,10 @@ protected:
     ~EvictionPolicy() = default; ///< nobody owns a policy
 
 private:
-    static constexpr uint32_t keptAge = 48; ///< ticks within which a used object is wanted
+    static constexpr uint32_t keptAge = 48; ///< heat ticks since its last use from which on a used object is not worth moving
 };
 
-/// bytes count, the later they were used the more
+/// an object's value is its bytes, the more the later it was used
 class LruEviction final : public EvictionPolicy
 {
 public:
@@ -60,7 +61,7 @@ public:
     uint64_t value(const ObjectView &) const override { return 1; } // never compared
 };
 
-/// small objects count as much as large ones (GreedyDual-Size, Cao and Irani, 1997, without costs and inflation)
+/// Small objects count as much as large ones. This is GreedyDual-Size (Cao and Irani, 1997) without costs and inflation.
 class GdsEviction final : public EvictionPolicy
 {
 public:

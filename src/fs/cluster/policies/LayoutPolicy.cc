@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the next cluster is written. */
+/* Decides where on the device the next cluster is written. */
 
 #include "fs/cluster/policies/LayoutPolicy.h"
 
@@ -9,14 +9,14 @@
 namespace ClusterFs {
 namespace {
 
-/// \returns twice the distance, in clusters
+/// \returns twice the distance from the middle of the device, in clusters
 uint32_t
 fromMiddle(const ClusterNo c, const LayoutView &view)
 {
     return static_cast<uint32_t>(std::abs(2 * int64_t(c.value()) - int64_t(view.clusters)));
 }
 
-/// whether less than half of what is announced is in the middle half of the device
+/// whether less than half of the announced clusters are in the middle half of the device
 bool
 middleIsShort(const LayoutView &view)
 {
@@ -38,7 +38,7 @@ ClusterFs::LayoutPolicy::pick(const LayoutView &, bool) const
 ClusterFs::ClusterNo
 ClusterFs::MiddleLayout::next(const FreePlaces &free, const LayoutView &view) const
 {
-    // both ends are far away: the first one is the faster part of a spinning disk
+    // both ends are far from the middle; the first one is the faster part of a spinning disk
     return middleIsShort(view) ? free.closest(ClusterNo(view.clusters / 2)) : free.following(ClusterNo(0));
 }
 

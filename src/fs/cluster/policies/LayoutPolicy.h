@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the next cluster is written. */
+/* Decides where on the device the next cluster is written. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_POLICIES_LAYOUTPOLICY_H
 #define SQUID_SRC_FS_CLUSTER_POLICIES_LAYOUTPOLICY_H
@@ -14,27 +14,27 @@ namespace ClusterFs {
 class FreePlaces
 {
 public:
-    /// the member with the smallest distance to a place (the higher one of two
-    /// at the same distance), or noCluster
+    /// the free cluster with the smallest distance to a place (the higher one of
+    /// two at the same distance), or noCluster
     virtual ClusterNo closest(ClusterNo to) const = 0;
 
-    /// the first member at or after a place, going round at the end, or noCluster
+    /// the first free cluster at or after a place, going round at the end, or noCluster
     virtual ClusterNo following(ClusterNo from) const = 0;
 
 protected:
     ~FreePlaces() = default;
 };
 
-/// a device, as it looks to who chooses a place
+/// a device, as a policy sees it
 struct LayoutView {
-    uint32_t clusters; ///< of the device
-    ClusterNo lastRead; ///< the one that was used last
+    uint32_t clusters; ///< how many the device has
+    ClusterNo lastRead; ///< the cluster of the object that was used last, even if the object was in memory
     ClusterNo lastChosen; ///< the one that next() returned last
     std::vector<ClusterNo> announced; ///< chosen and not written yet, the first one first
 };
 
-/// Decides the order in which free clusters are written (Hummingbird 3.5: disk data layout policy). It remembers nothing:
-/// the allocator announces and hands out what is chosen.
+/// Decides the order in which free clusters are written (the disk data layout policy of Hummingbird 3.5). It has no state:
+/// the allocator announces the chosen clusters and hands them out.
 class LayoutPolicy
 {
 public:
@@ -42,7 +42,7 @@ public:
     virtual ClusterNo next(const FreePlaces &, const LayoutView &) const = 0;
 
     /// which of the announced clusters is to be written now; there is one
-    /// \param wanted whether it is for what is likely to be read again
+    /// \param wanted whether its objects are likely to be read again
     /// \returns its position in LayoutView::announced
     virtual size_t pick(const LayoutView &, bool wanted) const;
 
@@ -53,21 +53,21 @@ protected:
     ~LayoutPolicy() = default; ///< nobody owns a policy
 };
 
-/// to the last read
+/// closest to the cluster that was used last (Hummingbird's closest cluster)
 class ClosestLayout final : public LayoutPolicy
 {
 public:
     ClusterNo next(const FreePlaces &free, const LayoutView &view) const override { return free.closest(view.lastRead); }
 };
 
-/// to the last write
+/// closest to the cluster that was chosen last (Hummingbird's closest cluster to previous write)
 class ClosestWriteLayout final : public LayoutPolicy
 {
 public:
     ClusterNo next(const FreePlaces &free, const LayoutView &view) const override { return free.closest(view.lastChosen); }
 };
 
-/// round and round
+/// round and round over the device (Hummingbird's overwrite)
 class OverwriteLayout final : public LayoutPolicy
 {
 public:
@@ -75,7 +75,8 @@ public:
     bool evictsInOrder() const override { return true; }
 };
 
-/// what was used before goes to the middle, the rest to the ends (Damelo)
+/// Objects that were used before go to the middle of the disk, the others to its ends. From Damelo, whose groups lie in
+/// an order so that the disk head passes over the busiest more often.
 class MiddleLayout final : public LayoutPolicy
 {
 public:

@@ -8,8 +8,8 @@ ClusterFs::evictionPolicies()
 {
     static const std::vector<PolicyRow<EvictionPolicy>> table = {
         {"lru", "evicts the cluster whose bytes were used longest ago", &lruEviction},
-        {"fifo", "evicts the oldest one", &fifoEviction},
-        {"gds", "is like lru, but counts objects instead of bytes (more hits, fewer bytes from the cache)", &gdsEviction},
+        {"fifo", "evicts the cluster written longest ago", &fifoEviction},
+        {"gds", "is like lru, but counts objects instead of bytes, and so keeps small objects longer", &gdsEviction},
     };
     return table;
 }
@@ -18,10 +18,10 @@ const std::vector<ClusterFs::PolicyRow<ClusterFs::LayoutPolicy>> &
 ClusterFs::layoutPolicies()
 {
     static const std::vector<PolicyRow<LayoutPolicy>> table = {
-        {"closest", "takes the one closest to the last one used", &closestLayout},
-        {"closest-write", "takes the one closest to the last one written", &closestWriteLayout},
-        {"overwrite", "takes the next one on the disk, which is also the next to be evicted", &overwriteLayout},
-        {"middle", "takes the middle of the disk for objects that were used before, and its ends for new ones", &middleLayout},
+        {"closest", "takes the free cluster closest to the last one read", &closestLayout},
+        {"closest-write", "takes the free cluster closest to the last one written", &closestWriteLayout},
+        {"overwrite", "takes the next free cluster on the disk, and evicts clusters in the same order", &overwriteLayout},
+        {"middle", "puts objects that were used before into the middle of the disk, and new ones to its ends", &middleLayout},
     };
     return table;
 }

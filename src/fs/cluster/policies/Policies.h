@@ -11,11 +11,11 @@
 
 namespace ClusterFs {
 
-/// a policy, and what users see of it
+/// a policy, its name and its text for users
 template <class Policy>
 struct PolicyRow {
     const char *name; ///< in squid.conf
-    const char *text; ///< a sentence without its subject, the name, and without the full stop
+    const char *text; ///< a sentence whose subject is the name, without it and without the full stop
     const Policy *policy; ///< lives as long as the process
 };
 

@@ -11,7 +11,7 @@
 
 namespace ClusterFs {
 namespace {
-constexpr unsigned formatMilliseconds = 60000;
+constexpr unsigned formatMilliseconds = 60000; ///< to wait for each request
 } // namespace
 } // namespace ClusterFs
 
@@ -39,7 +39,7 @@ ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t see
     for (auto &word: superblock.secret)
         word = random();
 
-    // what was there before must not be taken for ours, nor for somebody else's
+    // no former content may be taken for ours, nor for somebody else's: file systems have superblocks at both ends
     const auto zeros = std::make_shared<Buffer>(superblockSpacing);
     memset(zeros->data(), 0, zeros->size());
     auto status = Status::ok;
@@ -62,7 +62,7 @@ ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t see
         error = std::string("writing the superblock failed: ") + statusText(status);
         return status;
     }
-    // a disk that drops a write and says nothing would show the former store with the next start
+    // a disk that drops writes without an error would show the former store at the next start
     for (auto update = superblock.update - 1; update <= superblock.update && status == Status::ok; ++update) {
         status = doAndWait(device, IoOp::read, superblockOffset(update), zeros, superblockBytes, formatMilliseconds);
         Superblock kept;

@@ -14,9 +14,11 @@ namespace ClusterFs {
 class Device;
 struct Config;
 
-/// Makes an empty store; overwrites whatever the device holds. Waits for the device.
-/// \param seed randomness for the device UUID
+/// Makes an empty store; whatever the device holds is lost. Blocks until the device has it.
+/// \param seed random number, from which the UUID and the secret of the store are made
+/// \param error receives the reason unless ok is returned
 /// \param bytes how much of the device to use, 0 = all
+/// \returns ok, unsupported (the options or the device do not suit), corrupt (read back otherwise), or an error of the device
 Status formatDevice(Device &, const Config &, uint64_t seed, std::string &error, uint64_t bytes = 0);
 
 } // namespace ClusterFs

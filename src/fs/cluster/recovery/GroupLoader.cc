@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Getting back what was learned of groups. */
+/* Loading the groups that an earlier run has saved. */
 
 #include "fs/cluster/recovery/GroupLoader.h"
 
@@ -46,5 +46,5 @@ ClusterFs::GroupLoader::take(const char *const bytes)
     if (SavedGroups::Decode(bytes, chunk, context_.uuid) != Status::ok || chunk.generation != generation_ || chunk.index != chunk_)
         return false;
     ++chunk_;
-    return std::all_of(chunk.groups.begin(), chunk.groups.end(), onGroup);
+    return std::all_of(chunk.groups.begin(), chunk.groups.end(), [this](const SavedGroups::GroupRecord &group) { return learned_.load(group); });
 }

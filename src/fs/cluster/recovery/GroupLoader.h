@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Getting back what was learned of groups. */
+/* Loading the groups that an earlier run has saved. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_GROUPLOADER_H
 
 #include "fs/cluster/context/StoreContext.h"
-#include "fs/cluster/layout/SavedGroups.h"
+#include "fs/cluster/recovery/LearnedGroups.h"
 
 namespace ClusterFs {
 
-/// Reads the chunks that were saved last, one after the other, while requests are
-/// served. Nothing depends on them: the first that is not whole is the last one.
+/// Reads the chunks of SavedGroups that were written last, one after the other, while
+/// requests are served. Ends at the first chunk that is not whole: missing groups are
+/// learned again.
 class GroupLoader
 {
 public:
-    explicit GroupLoader(StoreContext &context): context_(context) {}
+    /// \param learned takes the groups back
+    GroupLoader(StoreContext &context, LearnedGroups &learned): context_(context), learned_(learned) {}
 
-    /// takes a group back. \returns false when there is no room for any more
-    std::function<bool(const SavedGroups::GroupRecord &)> onGroup;
 
-    /// \param generation of what was saved; 0 = nothing was
+    /// begins to read, in the background
+    /// \param generation Superblock::groups; 0 = nothing was saved
     void start(uint64_t generation);
 
     bool loading() const { return loading_; }
@@ -29,8 +30,9 @@ private:
     bool take(const char *bytes);
 
     StoreContext &context_;
+    LearnedGroups &learned_;
     uint64_t generation_ = 0;
-    uint32_t chunk_ = 0; ///< to be read
+    uint32_t chunk_ = 0; ///< the next one to read
     bool loading_ = false;
 };
 

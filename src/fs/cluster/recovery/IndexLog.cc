@@ -11,6 +11,8 @@ ClusterFs::IndexLog::IndexLog(const Geometry &geometry, const Superblock &superb
     extent_(superblock.log),
     attempt_(extent_),
     start_(superblock.checkpointStart),
+    serial_(superblock.serial),
+    previousSerial_(superblock.serial),
     clusters_(superblock.logClusters),
     turn_(superblock.turn),
     cursor_(superblock.turnCursor),
@@ -18,7 +20,7 @@ ClusterFs::IndexLog::IndexLog(const Geometry &geometry, const Superblock &superb
     cursorBefore_(cursor_)
 {
     if (!superblock.checkpoint && turn_ == 0)
-        marks_.push_back({0, ClusterNo(0), extent_.tail}); // an empty store is named completely
+        marks_.push_back({0, ClusterNo(0), extent_.tail}); // the first checkpoint of an empty store names all that there is
 }
 
 void
@@ -34,6 +36,7 @@ ClusterFs::IndexLog::restore(const std::vector<Mark> &marks)
 void
 ClusterFs::IndexLog::begin(const uint32_t clusters, const bool anew)
 {
+    ++serial_;
     clusters_ = std::max(clusters_, clusters);
     anew_ = anew;
     if (anew)
@@ -42,7 +45,7 @@ ClusterFs::IndexLog::begin(const uint32_t clusters, const bool anew)
     cursorBefore_ = cursor_;
     attempt_ = extent_;
     attempt_.blocks = geometry_.logBlocksWith(clusters_);
-    contiguous(); // it may be at the end of a lap
+    contiguous(); // if the head is at the end of a lap, the checkpoint begins in the next one
     start_ = attempt_.head;
 }
 
@@ -55,11 +58,11 @@ ClusterFs::IndexLog::contiguous()
         a.head = {a.head.lap + 1, 0};
     }
     auto end = a.head.lap == a.tail.lap ? a.blocks : a.tail.block;
-    end = std::min(end, geometry_.logRunEnd(a.head.block)); // the rest is elsewhere
+    end = std::min(end, geometry_.logRunEnd(a.head.block)); // the blocks behind lie elsewhere on the device
     return end > a.head.block ? end - a.head.block : 0;
 }
 
-/// \returns from where on the log must stay, once the checkpoint being written is complete
+/// \returns the oldest block that will count once the checkpoint that is being written is complete
 ClusterFs::LogPosition
 ClusterFs::IndexLog::tail() const
 {
@@ -67,7 +70,8 @@ ClusterFs::IndexLog::tail() const
         return start_;
     auto oldest = attempt_.tail;
     const auto look = [&](const Mark &m) {
-        // clusters in front of the cursor were named in this turn, the others in the one before, from the mark on
+        // Clusters in front of the cursor were named in this turn. The others were named in the turn before, behind this
+        // mark, if its cursor was not beyond.
         if (m.turn + 1 == turn_ && m.cursor <= cursor_)
             oldest = m.position;
     };
@@ -76,7 +80,7 @@ ClusterFs::IndexLog::tail() const
     return oldest;
 }
 
-/// \returns what there is, once the checkpoint being written is complete
+/// \returns the blocks that will count once the checkpoint that is being written is complete
 ClusterFs::LogExtent
 ClusterFs::IndexLog::complete() const
 {
@@ -90,10 +94,11 @@ ClusterFs::IndexLog::complete() const
 void
 ClusterFs::IndexLog::describe(Superblock &superblock, const uint32_t removalBlocks) const
 {
+    superblock.serial = serial_;
     superblock.log = complete();
     superblock.logClusters = clusters_;
     const auto skips = geometry_.logSkips.begin();
-    superblock.geometry.logSkips.assign(skips, skips + geometry_.logSkipsIn(clusters_)); // the others came since
+    superblock.geometry.logSkips.assign(skips, skips + geometry_.logSkipsIn(clusters_)); // the others came after begin()
     superblock.checkpointStart = start_;
     superblock.removalBlocks = removalBlocks;
     superblock.turn = turn_;
@@ -105,6 +110,7 @@ void
 ClusterFs::IndexLog::done()
 {
     extent_ = complete();
+    previousSerial_ = serial_;
     if (anew_)
         marks_.clear();
     if (marks_.empty() || marks_.back().cursor != cursorBefore_ || marks_.back().turn != turnBefore_)
@@ -118,8 +124,10 @@ ClusterFs::IndexLog::failed(const bool known)
 {
     turn_ = turnBefore_;
     cursor_ = cursorBefore_;
-    if (known)
-        extent_ = attempt_; // with the old tail
+    if (known) {
+        extent_ = attempt_; // its tail is the old one
+        previousSerial_ = serial_;
+    }
     attempt_ = extent_;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Merging what a start finds. */
+/* Rebuilding the index from journal, index log and directories. */
 
 #include "fs/cluster/recovery/IndexRebuilder.h"
 
@@ -71,7 +71,7 @@ ClusterFs::IndexRebuilder::announced(const IndexRemoval &removal)
     AnnouncedCluster fate;
     fate.announced = true;
     fate.after = removal.after;
-    announcedClusters_.emplace(removal.cluster, fate); // unless the journal knows better
+    announcedClusters_.emplace(removal.cluster, fate); // if the journal names the cluster, that is newer and stays
 }
 
 void
@@ -98,6 +98,7 @@ ClusterFs::IndexRebuilder::use(const IndexUse &use, const uint64_t serial)
     places_.used(use.cluster, r.offset(), r.heat());
 }
 
+/// takes the cluster of a section, if it is not known better
 /// \returns whether the section's objects are in that cluster
 bool
 ClusterFs::IndexRebuilder::adoptCluster(const IndexSection &section)
@@ -106,7 +107,7 @@ ClusterFs::IndexRebuilder::adoptCluster(const IndexSection &section)
     const auto state = static_cast<ClusterState>(section.state);
     see(section.sequence);
     if (announcedClusters_.count(section.cluster))
-        return false; // it was written since, or will be
+        return false; // it was written or released since
     if (c.state != ClusterState::unknown)
         return c.state == ClusterState::packed && state == c.state && c.sequence == section.sequence;
     const bool holds = state == ClusterState::packed || state == ClusterState::part;
@@ -115,7 +116,7 @@ ClusterFs::IndexRebuilder::adoptCluster(const IndexSection &section)
     return c.state == ClusterState::packed;
 }
 
-/// Objects lie in buckets all over the index: what they need of it is asked for some records ahead.
+/// Records lie all over the index's memory: the processor is asked for the memory of an object some objects ahead.
 void
 ClusterFs::IndexRebuilder::section(const IndexSection &section, const bool hasKeys, const uint64_t serial)
 {
@@ -126,7 +127,7 @@ ClusterFs::IndexRebuilder::section(const IndexSection &section, const bool hasKe
     if (std::any_of(section.objects.begin(), section.objects.end(), isStrange))
         return;
     if (section.whole)
-        overruled_[section.cluster] = static_cast<uint32_t>(serial); // its other pieces have the same
+        overruled_[section.cluster] = static_cast<uint32_t>(serial); // other pieces of the section have the same serial
     if (!adoptCluster(section))
         return;
     const auto &index = context_.catalog.index();
@@ -162,7 +163,7 @@ ClusterFs::IndexRebuilder::section(const IndexSection &section, const bool hasKe
     }
 }
 
-/// an object that the log names, and nothing in the log overrules
+/// takes an object that the log names and that nothing in the log overrules
 void
 ClusterFs::IndexRebuilder::log(const Logged &logged)
 {
@@ -179,7 +180,7 @@ ClusterFs::IndexRebuilder::log(const Logged &logged)
     }
     if (known != noSlot) {
         const auto front = r.parted() ? fronts_.find(r.firstPart()) : fronts_.end();
-        noteOlder(logged.hashed, key, r, // what came in since is newer
+        noteOlder(logged.hashed, key, r, // all that is in the index came from newer sources
                   front == fronts_.end() ? frontOf(r) : front->second);
         return;
     }
@@ -204,15 +205,15 @@ ClusterFs::IndexRebuilder::endLog(const GoOn &goOn)
     return true;
 }
 
-/// The log has an object that is no more: the next checkpoint must say so.
+/// the log has an object that does not exist any more: the next checkpoint must say so
 void
 ClusterFs::IndexRebuilder::reject(const Record &r)
 {
     context_.catalog.noteGone(r.cluster, r.offset());
 }
 
-/// Whether a chain of parts still is what it was: one that the log named, when none of its clusters was announced since,
-/// or one that link() has made.
+/// Whether a chain of parts is whole and has the bytes of an object. A chain that the log names counts only if none of its
+/// clusters was announced or released since; one that link() made counts in any case.
 bool
 ClusterFs::IndexRebuilder::chainIsWhole(const ClusterNo first, const Front &front) const
 {
@@ -225,17 +226,20 @@ ClusterFs::IndexRebuilder::chainIsWhole(const ClusterNo first, const Front &fron
         const auto &part = clusters[c];
         if (part.state != ClusterState::part || part.first != noSlot || part.end < partPayloadAt)
             return false;
-        // all but the last are full, since readers compute where an offset is
+        // all parts but the last must be full: readers compute the part of an offset
         if (part.nextPart != noCluster && part.end - partPayloadAt != context_.partCapacity())
             return false;
         bytes += part.end - partPayloadAt;
     }
-    // else a reader would give fewer or more bytes than the object has
+    // with another sum, a reader would give fewer or more bytes than the object has
     return length > 0 && front.headBytes + bytes == front.total;
 }
 
-/// \returns whether a version of that sequence number may enter; ends older ones
-/// \param entering what would enter, with its front when it is large
+/// a version of an object wants to enter the index: forgets an older one
+/// \param s its sequence number
+/// \param entering its record
+/// \param front its sizes when it is large
+/// \returns whether it may enter
 bool
 ClusterFs::IndexRebuilder::supersede(const Key &key, const Sequence s, const Record &entering, const Front &front)
 {
@@ -252,7 +256,7 @@ ClusterFs::IndexRebuilder::supersede(const Key &key, const Sequence s, const Rec
         return false;
     }
     noteOlder(hashed, &key, r, frontOf(r));
-    // a revalidated large object has the parts of its older version
+    // a large object with a new head has the parts of its older version: they stay
     catalog.supersede(older); // check() decides whether it has to come back
     ++stats_.dropped;
     return true;
@@ -277,8 +281,9 @@ recordOf(const ClusterFs::HashedKey hashed, const ClusterFs::ClusterNo cluster, 
     return r;
 }
 
+/// puts an object into the index
 /// \param payload bytes in the extent
-/// \returns whether the object is in the index now
+/// \returns whether it is in the index now
 bool
 ClusterFs::IndexRebuilder::adopt(const HashedKey hashed, const Key *const key, const Record &r, const uint32_t payload)
 {
@@ -286,7 +291,7 @@ ClusterFs::IndexRebuilder::adopt(const HashedKey hashed, const Key *const key, c
     const auto &c = catalog.clusters()[r.cluster];
     if (uint64_t(r.offset()) + ExtentHeader::encodedBytes + payload > c.end)
         return false;
-    // extents do not overlap; the sum of some that do may be more than liveBytes can count
+    // Extents do not overlap. If a damaged log has some that do, their sum may be more than ClusterEntry::liveBytes can count.
     if (uint64_t(c.liveBytes) + Catalog::ExtentBytes(payload) > c.end)
         return false;
     return catalog.addFound(hashed, key, r, payload) != noSlot;
@@ -349,7 +354,7 @@ ClusterFs::IndexRebuilder::partsAreHere(const LargeObject &o) const
         if (c.state != ClusterState::part || c.sequence != p.sequence || c.first != noSlot ||
                 c.end != partPayloadAt + uint64_t(p.bytes))
             return false;
-        // all but the last are full, since readers compute where an offset is
+        // all parts but the last must be full: readers compute the part of an offset
         if (&p != &o.parts.back() && p.bytes != context_.partCapacity())
             return false;
         bytes += p.bytes;
@@ -357,7 +362,7 @@ ClusterFs::IndexRebuilder::partsAreHere(const LargeObject &o) const
     return bytes == o.entry.info.size;
 }
 
-/// whether parts of an object were released, or announced again, since it was written: then it was forgotten
+/// whether parts of an object were released or announced after they were written: then the object was forgotten before the stop
 bool
 ClusterFs::IndexRebuilder::wasGivenUp(const LargeObject &o) const
 {
@@ -367,7 +372,7 @@ ClusterFs::IndexRebuilder::wasGivenUp(const LargeObject &o) const
     });
 }
 
-/// notes which part follows which, as a directory has it
+/// chains the parts of an object as a directory has them
 void
 ClusterFs::IndexRebuilder::link(const LargeObject &o)
 {
@@ -387,15 +392,15 @@ ClusterFs::IndexRebuilder::join(const LargeObject &o)
         return;
     if (!supersede(o.entry.key, home.sequence, r, front)) {
         if (partsAreHere(o))
-            link(o); // it may have to come back
+            link(o); // it may have to come back if the newer version is not whole
         return;
     }
     if (!partsAreHere(o)) {
         ++stats_.dropped;
-        stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan finds what was forgotten long ago, too
+        stats_.objectsLost += !o.doubtful && !wasGivenUp(o); // a scan also finds heads of objects that were forgotten long ago
         return;
     }
-    fronts_.emplace(r.firstPart(), frontOf(r)); // what the checkpoint has is older
+    fronts_.emplace(r.firstPart(), frontOf(r)); // the sizes of the log, for the older version
     catalog.joinParts(o.parts, front.total, front.headBytes);
     linked_.insert(r.firstPart());
     adopt(hashed, &o.entry.key, r, o.entry.size);
@@ -424,9 +429,9 @@ ClusterFs::IndexRebuilder::awaitsNewer(const SlotNo slot) const
     return found != awaited_.end() && catalog.clusters()[catalog.index()[slot].cluster].sequence < found->second;
 }
 
-/* objects of which there are several copies, since they were being relocated */
+/* objects with several copies, because they were being relocated */
+/// remembers a copy that is older than the one in the index, or gives way to one that enters now
 
-/// remembers a copy whose place a newer one has, or takes
 void
 ClusterFs::IndexRebuilder::noteOlder(const HashedKey hashed, const Key *const key, const Record &r, const Front &front)
 {
@@ -434,12 +439,12 @@ ClusterFs::IndexRebuilder::noteOlder(const HashedKey hashed, const Key *const ke
         return;
     const auto &catalog = context_.catalog;
     const auto known = catalog.index().find(hashed);
-    // the one that is known may be about to give way to a newer one: sortOut() finds that
+    // the copy in the index may be the one that gives way: then sortOut() finds the cluster of the newer one
     const auto newer = known != noSlot && !catalog.index()[known].staged() ? catalog.index()[known].cluster : r.cluster;
     older_[newer].push_back({{hashed, key != nullptr, key ? *key : Key(), r}, catalog.clusters()[r.cluster].sequence, front});
 }
 
-/// as the table has it now
+/// the sizes of a large object as its first part has them now
 ClusterFs::IndexRebuilder::Front
 ClusterFs::IndexRebuilder::frontOf(const Record &r) const
 {
@@ -449,7 +454,7 @@ ClusterFs::IndexRebuilder::frontOf(const Record &r) const
     return {clusters[r.firstPart()].total, clusters[r.firstPart()].headBytes};
 }
 
-/// \returns the object's copy in the index, or noSlot when that is no newer
+/// \returns the object's copy in the index, or noSlot when there is none that is newer
 ClusterFs::SlotNo
 ClusterFs::IndexRebuilder::newerThan(const OlderCopy &copy) const
 {
@@ -460,14 +465,14 @@ ClusterFs::IndexRebuilder::newerThan(const OlderCopy &copy) const
     return catalog.clusters()[catalog.index()[slot].cluster].sequence > copy.sequence ? slot : noSlot;
 }
 
-/// whether an object begins in the same stretch of its cluster as those that are to be read already
+/// whether an object begins in the same stretch of its cluster as those of span_
 bool
 ClusterFs::IndexRebuilder::isNear(const SlotNo slot) const
 {
     return stayed_.empty() || context_.catalog.index()[slot].offset() / stretch == span_.from / stretch;
 }
 
-/// moves copies to the clusters where their newer ones are by now
+/// moves copies to the clusters in which their newer ones are now; those of sorted_ that are near each other go to stayed_
 bool
 ClusterFs::IndexRebuilder::sortOut(const GoOn &goOn)
 {
@@ -478,7 +483,7 @@ ClusterFs::IndexRebuilder::sortOut(const GoOn &goOn)
         const auto slot = newerThan(copy);
         const auto c = slot == noSlot ? noCluster : context_.catalog.index()[slot].cluster;
         if (slot == noSlot) {
-            dismiss(copy); // deleted or stored again meanwhile
+            dismiss(copy); // the object was deleted or stored again meanwhile
         } else if (c != sorted_ || !isNear(slot)) {
             older_[c].push_back(copy);
         } else {
@@ -500,7 +505,7 @@ ClusterFs::IndexRebuilder::contested(Contested &what, const GoOn &goOn)
         older_.clear();
     while (mayBeContested()) {
         if (sorting_.empty()) {
-            // what is being checked now has its own bytes: others of that cluster wait
+            // a cluster has one range under way at a time: its other copies wait
             const auto next = std::find_if(older_.begin(), older_.end(), [this](const Copies::value_type &c) { return !checking_.count(c.first); });
             if (next == older_.end())
                 return false;
@@ -543,7 +548,7 @@ ClusterFs::IndexRebuilder::check(const Contested &what, const char *const bytes,
 {
     const auto &index = context_.catalog.index();
     auto &copies = checking_[what.cluster];
-    // the newest of the older copies has its turn first, from the end
+    // Of several older copies of an object, the newest has to be the first that may come back. They are taken from the end.
     if (std::exchange(checked_, what.cluster) != what.cluster)
         std::stable_sort(copies.begin(), copies.end(), [](const OlderCopy &a, const OlderCopy &b) { return a.sequence < b.sequence; });
     while (!copies.empty()) {
@@ -551,7 +556,7 @@ ClusterFs::IndexRebuilder::check(const Contested &what, const char *const bytes,
         copies.pop_back();
         const auto slot = newerThan(copy);
         if (slot != noSlot && index[slot].cluster != what.cluster)
-            older_[index[slot].cluster].push_back(copy); // one that was newer still gave way
+            older_[index[slot].cluster].push_back(copy); // the copy that was to be checked gave way to another one, which is newer, too
         else if (slot == noSlot || isWhole(slot, bytes, what))
             dismiss(copy);
         else
@@ -564,7 +569,7 @@ ClusterFs::IndexRebuilder::check(const Contested &what, const char *const bytes,
     return true;
 }
 
-/// an older copy is of no use
+/// an older copy does not count: the next checkpoint must say so
 void
 ClusterFs::IndexRebuilder::dismiss(const OlderCopy &copy)
 {
@@ -576,7 +581,8 @@ ClusterFs::IndexRebuilder::dismiss(const OlderCopy &copy)
         reject(copy.record);
 }
 
-/// a copy is not whole: the older one is what there is
+/// the newer copy is not whole: the older one takes its place
+/// \param slot of the newer one
 void
 ClusterFs::IndexRebuilder::revert(const SlotNo slot, const OlderCopy &copy)
 {
@@ -590,7 +596,8 @@ ClusterFs::IndexRebuilder::revert(const SlotNo slot, const OlderCopy &copy)
     ++stats_.objectsLost;
 }
 
-/// \param parts of the newer copy, or noCluster
+/// puts an older copy into the index
+/// \param parts first part of the newer copy, or noCluster
 /// \returns whether the object is in the index again
 bool
 ClusterFs::IndexRebuilder::bringBack(const OlderCopy &copy, const ClusterNo parts)
@@ -606,7 +613,7 @@ ClusterFs::IndexRebuilder::bringBack(const OlderCopy &copy, const ClusterNo part
     }
     const auto payload = r.parted() ? copy.front.headBytes : r.size;
     if (r.parted()) {
-        // the same parts may have got another front with the newer copy
+        // the newer copy may have put another head in front of the same parts
         catalog.putHead(r.firstPart(), copy.front.total, copy.front.headBytes);
     }
     if (adopt(copy.hashed, copy.hasKey ? &copy.key : nullptr, r, payload))
@@ -648,7 +655,7 @@ ClusterFs::IndexRebuilder::finish(const GoOn &goOn)
     }
     if (!order_.run(goOn))
         return false;
-    // there may be millions of them
+    // they may be millions, so they are freed a piece at a time
     while (nextRemovals_ < removals_.size()) {
         removals_[nextRemovals_++] = std::unordered_map<uint64_t, Sequence>();
         if (!goOn())
@@ -673,11 +680,11 @@ ClusterFs::IndexRebuilder::finish(const ClusterNo n)
     const auto &c = catalog.clusters()[n];
     const bool inOrderOfWriting = context_.config.replacement->inOrderOfWriting();
     if (c.state == ClusterState::unknown)
-        catalog.addEmpty(n, announcedClusters_.count(n)); // where the journal ends what the log says of it, the next checkpoint has to
+        catalog.addEmpty(n, announcedClusters_.count(n)); // the log may have contents of it that the journal ended
     else if (c.state == ClusterState::packed && !c.live)
         catalog.freeCluster(n);
     else if (c.state == ClusterState::packed)
-        // differences, since the clock of uses is cut to 32 bits
+        // differences from now, because ClusterEntry::heat has only 32 bits
         order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? context_.sequence - c.sequence : context_.sequence.value() - c.heat));
     else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
         catalog.freeOrphan(n);

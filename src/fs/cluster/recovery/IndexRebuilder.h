@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a start has learned so far, and what it makes of what it finds. */
+/* Rebuilding the index from journal, index log and directories. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_INDEXREBUILDER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_INDEXREBUILDER_H
@@ -20,110 +20,116 @@
 
 namespace ClusterFs {
 
-/// Merges journal, index log and clusters into the catalog. The rules:
+/// Merges journal, index log and directories into the catalog. The rules:
 /// a higher sequence number wins; a removal ends all versions up to its number;
-/// a cluster that the journal names is what its own directory says, not what
-/// the log says; of the log, newer checkpoints come first and overrule older ones.
-/// What the log says and is not so any more is noted as a change, since the
-/// next checkpoint ends the journal that knows better. Of an object that was being relocated there may be two
-/// copies: the newer one counts only when it is whole, since a power cut may have
-/// left its directory and not its bytes.
+/// of a cluster that the journal names, its own directory counts and not the
+/// log; newer checkpoints of the log come first and overrule older ones.
+/// Entries of the log that do not hold any more are noted as changes, because
+/// the next checkpoint ends the journal that overrules them. An object that was
+/// being relocated may have two copies: the newer one counts only when it is
+/// whole, because a power cut may have left its directory and not its bytes.
 class IndexRebuilder
 {
 public:
     IndexRebuilder(StoreContext &, RecoveryStats &);
 
-    /// Asked now and then while there is much to do: false ends the turn. Who is asked to go on
-    /// with something must be asked again, with the same arguments, until it says that that was all. Each call
-    /// comes a piece further.
+    /// Asked now and then while there is much to do: false ends the turn. A function that takes a
+    /// GoOn does a piece of its work in each call. Its caller calls it again in the next turn, with
+    /// the same arguments, until it returns that all is done.
     using GoOn = std::function<bool()>;
     static bool Always() { return true; }
 
+    /// takes a record of the journal, in the order in which they were written
     void journal(const JournalRecord &);
 
-    /// the caller deleted or replaced an object while the start goes on
+    /// an object was deleted or replaced while the start goes on: no version that it finds counts
     void removedNow(const Key &);
 
     /* the index log, from its newest block to its oldest */
+    /// takes a removal of the newest checkpoint: it may announce a cluster, which is to be read then
 
-    /// what the newest checkpoint says is about to be written
     void announced(const IndexRemoval &);
-    /// \param serial of the checkpoint that says so
+    /// \param serial of the checkpoint of the block
     void removal(const IndexRemoval &, uint64_t serial);
     void section(const IndexSection &, bool hasKeys, uint64_t serial);
     void use(const IndexUse &, uint64_t serial);
-    /// what removed objects is lost: those of older checkpoints may have been deleted
+    /// removals are lost: objects that older checkpoints name may have been deleted
     void doubtFromHere() { doubtful_ = true; }
-    /// Large objects whose parts are known by now. \returns whether that was all
+    /// The log was read: takes its large objects, whose parts are known by now.
+    /// \returns whether all is done
     bool endLog(const GoOn & = Always);
 
-    /// a cluster's front that is whole
-    /// \param doubtful found by a scan: deletes may be missing
-    /// \returns whether that was all of it
+    /// takes the directory of a cluster that was read
+    /// \param doubtful whether a scan found it, so that deletes may be missing
+    /// \returns whether all is done
     bool directory(ClusterNo, const Directory &, bool doubtful, const GoOn & = Always);
 
-    /// large objects whose parts may have come after their heads
+    /// takes the large objects of directories, whose parts are known by now
     void joinParts();
 
-    /// Whether a directory that was read has a newer version of an object that is in a cluster by the index: a large
-    /// one, whose parts are not known yet.
+    /// Whether a directory that was read has a newer version of an object than the index: a large one, whose parts are not
+    /// known yet.
+    /// \param slot of an object that is not staged
     bool awaitsNewer(SlotNo) const;
 
-    static constexpr uint32_t stretch = 1 << 20; ///< bytes of a large cluster of which the copies are read together
+    static constexpr uint32_t stretch = 1 << 20; ///< bytes of a cluster whose contested copies are read together
 
-    /// bytes of a cluster with newer copies that must be checked
+    /// a range of a cluster that has newer copies of contested objects
     struct Contested {
         ClusterNo cluster = noCluster;
-        uint32_t from = 0; ///< from the start of the cluster
-        uint32_t to = 0;
+        uint32_t from = 0; ///< bytes from the start of the cluster
+        uint32_t to = 0; ///< bytes from the start of the cluster
     };
-    /// Takes what is to be checked next; several may be under way.
-    /// \returns false when there is no more, or not in this turn: see mayBeContested()
+    /// Gives out the next range that must be read and checked; several may be under way.
+    /// \returns false when there is none, or none in this turn: see mayBeContested()
     bool contested(Contested &, const GoOn & = Always);
     bool mayBeContested() const { return !older_.empty() || !sorting_.empty(); }
-    /// \param bytes those that were asked for, or nil when they can't be read.
-    /// Copies that are not whole give way to older ones.
-    /// \returns whether that was all
+    /// Checks newer copies: those that are not whole give way to older ones.
+    /// \param bytes of the range, or nil when they can't be read
+    /// \returns whether all is done
     bool check(const Contested &, const char *bytes, const GoOn & = Always);
 
-    /// clusters whose front must be read, by the journal and the removals of the newest checkpoint
+    /// the clusters whose directories must be read, because the journal or the newest checkpoint announced them
     std::vector<ClusterNo> announced() const;
-    /// what an announced cluster's sequence number must exceed to count
+    /// an announced cluster's contents count when their sequence number is higher than this
     Sequence announcedAfter(ClusterNo) const;
 
-    /// Ends, a slice at a time: gives back what nothing leads to, puts clusters in order of use.
-    /// \returns whether that was all
+    /// Ends the start: frees clusters that hold nothing that counts, and puts the others in the order of their use.
+    /// \returns whether all is done
     bool finish(const GoOn &);
 
-    Sequence highest() const { return highest_; }
-    ClusterNo newest() const { return newest_; } ///< written last of those that hold something, or noCluster; once finished
+    Sequence highest() const { return highest_; } ///< the highest number seen so far
+    ClusterNo newest() const { return newest_; } ///< the cluster with contents that was written last, or noCluster; after finish()
 
 private:
+    /// a cluster that the journal or the newest checkpoint names
     struct AnnouncedCluster {
-        bool announced = false;
-        Sequence after{0};
+        bool announced = false; ///< else it was released
+        Sequence after{0}; ///< its new contents have a higher number
     };
+    /// a large object in a directory
     struct LargeObject {
-        ClusterNo cluster;
+        ClusterNo cluster; ///< of its head
         bool doubtful;
         DirectoryEntry entry;
         std::vector<PartReference> parts;
     };
 
-    /// of a large object, what the section of its first part says; versions
-    /// that differ in their heads only have the same parts
+    /// The sizes of a large object, which the section of its first part has. Versions that
+    /// differ only in their heads have the same parts, and so share that section.
     struct Front {
-        uint64_t total = 0;
-        uint32_t headBytes = 0;
+        uint64_t total = 0; ///< stored bytes
+        uint32_t headBytes = 0; ///< payload in the extent of the head
     };
 
-    /// an object that the log names, with its key if that has it
+    /// an object that the log names, with its key if the log has it
     struct Logged {
         HashedKey hashed;
         bool hasKey;
         Key key;
         Record record;
     };
+    /// a copy of an object of which a newer one was found
     struct OlderCopy: Logged {
         Sequence sequence; ///< of its cluster
         Front front;
@@ -155,34 +161,35 @@ private:
 
     StoreContext &context_;
     RecoveryStats &stats_;
-    std::unordered_map<ClusterNo, AnnouncedCluster> announcedClusters_; ///< of clusters that the journal or the newest checkpoint says are in motion
-    /// Bounded by the journal's size; several, since one with millions would take long to grow.
+    std::unordered_map<ClusterNo, AnnouncedCluster> announcedClusters_; ///< those that the journal announces or releases, or the newest checkpoint announces
+    /// The highest number that a removal names, by hashed key. The size of the journal bounds them. They are many maps,
+    /// because a single one with millions would take long to grow.
     std::array<std::unordered_map<uint64_t, Sequence>, 1024> removals_;
-    /// Older copies by the cluster that has the newer one, or had it when this was noted. Bounded by
-    /// the journal: it names no removal of them, and no release of their clusters.
+    /// Older copies by the cluster that has the newer one, or had it when this was noted. They are objects that
+    /// were relocated since the last checkpoint, and whose old cluster the journal does not release.
     using Copies = std::map<ClusterNo, std::vector<OlderCopy>>;
     Copies older_;
-    ClusterNo sorted_ = noCluster; ///< whose copies are being sorted out
-    std::vector<OlderCopy> sorting_; ///< of these, those that are not yet; the last one is the next
-    std::vector<OlderCopy> stayed_; ///< of these, those whose newer ones are there
-    Contested span_; ///< of these newer ones
-    Copies checking_; ///< of those in older_, whose newer copies are being read
-    ClusterNo checked_ = noCluster; ///< whose copies are being looked at, in order
-    size_t nextEntry_ = 0; ///< of the directory that is being taken
-    size_t nextPart_ = 0; ///< the same
-    std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: before newer heads came; bounded like large_
-    std::unordered_set<ClusterNo> linked_; ///< first parts whose chains directories named; bounded like large_
-    std::vector<LargeObject> large_; ///< bounded by what the clusters read hold
-    std::unordered_map<uint64_t, Sequence> awaited_; ///< of these, by hashed key, the newest that no removal ends; not of those that a scan finds
-    std::deque<Logged> largeLogged_; ///< of the log, the newest first; bounded by the clusters that are parts
-    Table<uint32_t, ClusterNo> overruled_; ///< by cluster: what checkpoints with a smaller serial said of it does not hold
-    PlaceMap places_; ///< of objects that left a cluster, or were used, since it was last named
-    bool doubtful_ = false;
-    Sequence highest_{0};
+    ClusterNo sorted_ = noCluster; ///< the cluster whose copies sortOut() works on
+    std::vector<OlderCopy> sorting_; ///< its copies that are not sorted out yet; the last one is the next
+    std::vector<OlderCopy> stayed_; ///< its copies whose newer ones are in the cluster indeed, within span_
+    Contested span_; ///< the range of those newer ones
+    Copies checking_; ///< older copies, by the cluster whose newer ones are being read and checked
+    ClusterNo checked_ = noCluster; ///< the cluster whose copies check() works on
+    size_t nextEntry_ = 0; ///< of the directory that directory() works on
+    size_t nextPart_ = 0; ///< part reference of that directory
+    std::unordered_map<ClusterNo, Front> fronts_; ///< by first part: the sizes in the log, if a directory has a newer head; fewer than large_ had
+    std::unordered_set<ClusterNo> linked_; ///< first parts whose chains directories named; fewer than large_ had
+    std::vector<LargeObject> large_; ///< large objects of all directories that were read
+    std::unordered_map<uint64_t, Sequence> awaited_; ///< the newest version in large_ that no removal ends, by hashed key; not those of a scan
+    std::deque<Logged> largeLogged_; ///< large objects of the log, the newest first; each has a cluster that is a part
+    Table<uint32_t, ClusterNo> overruled_; ///< by cluster: checkpoints with a smaller serial do not count
+    PlaceMap places_; ///< objects that left a cluster, or were used, after the section of it that counts
+    bool doubtful_ = false; ///< see doubtFromHere()
+    Sequence highest_{0}; ///< see highest()
     UseOrder order_;
     ClusterNo nextToFinish_{0};
-    size_t nextRemovals_ = 0; ///< of removals_, to be given back
-    ClusterNo newest_ = noCluster;
+    size_t nextRemovals_ = 0; ///< the next map of removals_ that finish() frees
+    ClusterNo newest_ = noCluster; ///< see newest()
 };
 
 } // namespace ClusterFs

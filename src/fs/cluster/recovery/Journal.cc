@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The journal writer. */
+/* Writing the journal. */
 
 #include "fs/cluster/recovery/Journal.h"
 
@@ -7,10 +7,10 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint32_t blocksInWrite = 16;
-constexpr unsigned failuresTolerated = 8;
-constexpr uint64_t flushAgainMicros = 1000000; ///< between flushes when one has failed
-constexpr uint64_t writeAgainMicros = 10000000; ///< between tries on a device that takes no writes
+constexpr uint32_t blocksInWrite = 16; ///< most blocks of one write
+constexpr unsigned failuresTolerated = 8; ///< writes in a row after which nobody's waiting makes the next one due
+constexpr uint64_t flushAgainMicros = 1000000; ///< microseconds after a failed flush until the next one
+constexpr uint64_t writeAgainMicros = 10000000; ///< microseconds between tries on a device that takes no writes
 } // namespace
 } // namespace ClusterFs
 
@@ -23,7 +23,7 @@ void
 ClusterFs::Journal::follow(const uint64_t checkpoint)
 {
     if (checkpoint == checkpoint_)
-        return; // that checkpoint failed before: what its journal holds still counts
+        return; // that checkpoint failed before, and its journal still counts
     checkpoint_ = checkpoint;
     nextBlock_ = 0;
     overflowed_ = false;
@@ -65,8 +65,7 @@ ClusterFs::Journal::add(const JournalRecord &record)
     ++issued_;
     if (pending_.size() >= maxPending) {
         if (!overflowed_)
-            context_.log(LogLevel::error, "the delete log is full and can't be written: objects deleted from now on "
-                        "may come back after a crash; check the device");
+            say<Message::journalFull>(context_.log);
         overflowed_ = true;
         return;
     }
@@ -137,8 +136,8 @@ ClusterFs::Journal::overdue(const uint64_t since) const
 void
 ClusterFs::Journal::poll()
 {
-    // what is deleted while the device takes no writes would be back after the next start:
-    // that it takes one again is all that can be hoped for
+    // Objects that are deleted while the device takes no writes would come back with the next
+    // start. So the journal tries now and then whether it takes one again.
     const bool good = context_.health.level == Health::Level::good;
     const bool again = context_.health.level == Health::Level::noWrites && context_.clock.micros() >= writeAgain_;
     if (!busy_ && (good || again)) {
@@ -158,7 +157,7 @@ ClusterFs::Journal::write()
 {
     const auto room = blocks() - nextBlock_;
     if (!room)
-        return; // a checkpoint will give us the other region
+        return; // the next checkpoint gives us the other region
     const auto buffer = std::make_shared<Buffer>(blocksInWrite * journalBlockBytes);
     uint32_t count = 0;
     size_t taken = 0;
@@ -180,7 +179,7 @@ ClusterFs::Journal::write()
 
     Io io;
     io.op = IoOp::write;
-    io.ioClass = IoClass::urgent; // stores wait for announcements
+    io.ioClass = IoClass::urgent; // packing waits for announcements
     io.offset = context_.geometry.journalStart[checkpoint_ % 2] + uint64_t(nextBlock_) * journalBlockBytes;
     io.size = count * journalBlockBytes;
     io.buffer = buffer->data();
@@ -193,7 +192,7 @@ ClusterFs::Journal::write()
             return;
         if (status == Status::ok) {
             takeWritten(taken);
-            if (region == checkpoint_) // else the next block is the first one of another region
+            if (region == checkpoint_) // if not, a checkpoint began, and follow() has set the next block
                 nextBlock_ += count;
             context_.counters.journalBlocks += count;
         }
@@ -204,7 +203,7 @@ ClusterFs::Journal::write()
     context_.device.submit(std::move(io));
 }
 
-/// the first records that were pending are on the device
+/// the first pending records are on the device
 void
 ClusterFs::Journal::takeWritten(const size_t records)
 {
@@ -249,7 +248,7 @@ ClusterFs::Journal::flush()
     const auto alive = context_.alive;
     busy_ = true;
     flushOwed_ = false;
-    releaseAtRisk_ = 0; // what is written is covered
+    releaseAtRisk_ = 0; // this flush covers all that is written
     io.done = [this, alive](const Status status) {
         if (!*alive)
             return;

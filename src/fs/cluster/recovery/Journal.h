@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing down what changed since the last checkpoint. */
+/* Writing the journal. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_JOURNAL_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_JOURNAL_H
@@ -9,14 +9,15 @@
 
 namespace ClusterFs {
 
-/// The delete log of Hummingbird 3.4, with the clusters that are about to be
-/// written or were forgotten. Records gather in memory and go out in blocks:
-/// after Config::deleteCount deletes, Config::deleteTime seconds, or at once
-/// when somebody waits for an announcement.
+/// Deletes (Hummingbird's delete log, section 3.4), and clusters that are about
+/// to be written or whose contents were forgotten, since the last checkpoint.
+/// Records gather in memory and are written in blocks: after Config::deleteCount
+/// deletes, after Config::deleteTime seconds, or in the next turn if somebody
+/// waits for an announcement. Two regions take turns, one for each checkpoint.
 class Journal final : public ReleaseListener
 {
 public:
-    /// a record's position in the order of all records
+    /// a record's position in the order of all records of this run, from 1
     using Ticket = uint64_t;
 
     explicit Journal(StoreContext &);
@@ -24,43 +25,47 @@ public:
     /// \param run a number that is higher at each start, see JournalBlock::run
     void setRun(const uint64_t run) { run_ = static_cast<uint32_t>(run); }
 
-    /// Goes on in the region of that checkpoint: from its start, or where it is
+    /// A checkpoint begins: goes on at the start of its region, or where it is
     /// when it follows that checkpoint already.
     void follow(uint64_t checkpoint);
 
     /// goes on behind the blocks that a recovery has read
+    /// \param block the next one in the region of that checkpoint
     void resume(uint64_t checkpoint, uint32_t block);
 
+    /// notes that versions of a key with at most this sequence number are gone
     void removal(const Key &, Sequence);
-    /// Objects are gone with it that might be deleted then: we could not say of which
-    /// cluster they were. So it must survive a power cut as soon as a removal must.
+    /// Notes that the contents of a cluster are forgotten. The index does not have its objects any more, so
+    /// that a delete of one is not noted. So a release must survive a power cut as soon as a removal must.
     void release(ClusterNo);
     void released(const ClusterNo c) override { release(c); }
-    /// \returns what written() reaches once the announcement is on the device
+    /// notes that a cluster is about to be written
+    /// \param sequence its contents will have a higher number
+    /// \returns the ticket that written() reaches once the record is on the device
     Ticket announce(ClusterNo, Sequence);
 
-    Ticket written() const { return written_; } ///< all records up to here are on the device
-    Ticket issued() const { return issued_; }
+    Ticket written() const { return written_; } ///< all records up to this one are on the device, maybe in its volatile cache
+    Ticket issued() const { return issued_; } ///< of the newest record
 
-    /// writes when something is due
+    /// writes when records are due, and flushes the disk when that is due; called each turn
     void poll();
-    /// Makes the next poll() write what there is, unless that has failed too often.
+    /// makes the next poll() write all pending records, unless writes have failed too often
     void hasWaiter();
     /// whether the region has no room until the next checkpoint
     bool full() const { return nextBlock_ == blocks(); }
-    /// makes the next poll() write whatever there is, and flush
+    /// makes the next poll() write all pending records, and flush the disk
     void hurry() { hurry_ = true; }
 
-    /// nothing pending or under way
+    /// whether nothing is pending or under way
     bool idle() const { return pending_.empty() && !busy_ && !flushOwed_; }
     /// the share of the region that is used, 0 to 1
     double used() const;
-    uint64_t pendingRemovals() const { return pendingRemovals_; }
-    std::vector<Key> removals() const; ///< those that are pending
+    uint64_t pendingRemovals() const { return pendingRemovals_; } ///< removals that are not on the device
+    std::vector<Key> removals() const; ///< the keys of these
 
-    /// records that may wait in memory while the region is full
+    /// records that may wait in memory while they can't be written; more are lost, and that is logged
     static constexpr size_t maxPending = 1000000;
-    bool overflowed() const { return overflowed_; }
+    bool overflowed() const { return overflowed_; } ///< whether records were lost since the last checkpoint
 
 private:
     void add(const JournalRecord &);
@@ -73,25 +78,25 @@ private:
     uint32_t blocks() const;
 
     StoreContext &context_;
-    std::deque<JournalRecord> pending_;
-    uint64_t pendingRemovals_ = 0;
-    uint64_t pendingReleases_ = 0;
-    uint64_t releasePending_ = 0; ///< Clock::micros() of a release at least as old as any that is pending, 0 = none
-    uint64_t releaseAtRisk_ = 0; ///< the same of those that are written, and not flushed
+    std::deque<JournalRecord> pending_; ///< not on the device yet, the oldest first
+    uint64_t pendingRemovals_ = 0; ///< how many of these
+    uint64_t pendingReleases_ = 0; ///< how many of these
+    uint64_t releasePending_ = 0; ///< Clock::micros() when the oldest pending release came, or before; 0 = none is pending
+    uint64_t releaseAtRisk_ = 0; ///< the same of releases that are written, but not flushed
     uint64_t oldest_ = 0; ///< Clock::micros() when the oldest pending record came
-    uint64_t checkpoint_ = ~uint64_t(0); ///< none yet
-    uint32_t nextBlock_ = 0;
-    uint32_t run_ = 0;
-    Ticket issued_ = 0;
-    Ticket written_ = 0;
-    unsigned failures_ = 0; ///< writes in a row
+    uint64_t checkpoint_ = ~uint64_t(0); ///< the one that this journal follows; this value = none yet
+    uint32_t nextBlock_ = 0; ///< the next one to write in its region
+    uint32_t run_ = 0; ///< see setRun()
+    Ticket issued_ = 0; ///< see issued()
+    Ticket written_ = 0; ///< see written()
+    unsigned failures_ = 0; ///< writes that failed in a row
     uint64_t flushAgain_ = 0; ///< Clock::micros() from which on a flush that failed is repeated
     uint64_t writeAgain_ = 0; ///< the same of writes, on a device that takes none
-    bool busy_ = false;
-    bool flushOwed_ = false; ///< one has failed
+    bool busy_ = false; ///< a write or a flush is under way
+    bool flushOwed_ = false; ///< a flush has failed
     bool waited_ = false; ///< somebody waits for a record
-    bool hurry_ = false;
-    bool overflowed_ = false;
+    bool hurry_ = false; ///< see hurry()
+    bool overflowed_ = false; ///< see overflowed()
 };
 
 } // namespace ClusterFs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading the index log at start. */
+/* Reading the index log at a start. */
 
 #include "fs/cluster/recovery/LogReader.h"
 
@@ -7,7 +7,7 @@
 
 namespace ClusterFs {
 namespace {
-constexpr unsigned readsInTurn = 2; ///< begun; the kernel takes a tenth of a millisecond for each
+constexpr unsigned readsInTurn = 2; ///< reads begun in a turn, besides those that follow taken pieces; the kernel takes 0.1 ms for each
 } // namespace
 } // namespace ClusterFs
 
@@ -44,7 +44,7 @@ ClusterFs::LogReader::LogReader(StoreContext &context, IndexRebuilder &rebuilder
 {
 }
 
-/// \returns the longest piece that ends in front of a block
+/// \returns the longest piece that ends in front of a block, blocksInPiece at most
 ClusterFs::LogReader::Piece
 ClusterFs::LogReader::pieceBelow(const uint32_t number) const
 {
@@ -75,7 +75,8 @@ ClusterFs::LogReader::start()
     readRemovals(true);
 }
 
-/// \param again their second copies, which are at the end
+/// reads the removals of the newest checkpoint
+/// \param again the second copy, which is at its end; else the first one, at its beginning
 void
 ClusterFs::LogReader::readRemovals(const bool again)
 {
@@ -85,7 +86,7 @@ ClusterFs::LogReader::readRemovals(const bool again)
         ++end;
     end = again ? used : std::min(used, end + newestRemovals_);
     const auto begin = end - std::min(end, newestRemovals_);
-    ++inFlight_; // ours, until all are on their way
+    ++inFlight_; // one for this function, so that finished() waits until all reads are begun
     const auto finished = [this, again] {
         if (--inFlight_)
             return;
@@ -120,7 +121,8 @@ ClusterFs::LogReader::readRemovals(const bool again)
     finished();
 }
 
-/// \param most reads that are begun
+/// begins to read the next pieces
+/// \param most reads
 void
 ClusterFs::LogReader::readAhead(const unsigned most)
 {
@@ -159,7 +161,8 @@ ClusterFs::LogReader::poll(const IndexRebuilder::GoOn &goOn)
         leave(previous_);
 }
 
-/// \param bytes of a block, or nil when it can't be read
+/// takes a block
+/// \param bytes of it, or nil when it can't be read
 void
 ClusterFs::LogReader::take(const uint32_t number, const char *const bytes)
 {
@@ -174,7 +177,7 @@ ClusterFs::LogReader::take(const uint32_t number, const char *const bytes)
         enter(block);
     const IndexLog::Mark mark{block.turn, block.turnCursor, block.position};
     if (!marks_.empty() && marks_.back().turn == mark.turn && marks_.back().cursor == mark.cursor)
-        marks_.back() = mark; // it began here, or earlier
+        marks_.back() = mark; // the same checkpoint, which began here or in an older block
     else
         marks_.push_back(mark);
     if (block.part != IndexBlock::Part::contents && block.number < removals_.size() && !removals_[block.number]) {
@@ -184,25 +187,25 @@ ClusterFs::LogReader::take(const uint32_t number, const char *const bytes)
     }
     for (const auto &use: block.uses)
         rebuilder_.use(use, block.serial);
-    // what is behind is newer, or belongs to what is
+    // from the last section to the first: those behind are newer
     for (auto section = block.sections.rbegin(); section != block.sections.rend(); ++section)
         rebuilder_.section(*section, block.keys, block.serial);
 }
 
-/// a block of the next older checkpoint
+/// a block of the next older checkpoint comes
 void
 ClusterFs::LogReader::enter(const IndexBlock &block)
 {
     if (serial_)
         leave(block.serial);
     else if (block.serial != newestSerial_)
-        rebuilder_.doubtFromHere(); // nothing of the newest one is left, nor of its removals
+        rebuilder_.doubtFromHere(); // all blocks of the newest checkpoint are lost, and its removals with them
     serial_ = block.serial;
     previous_ = block.previous;
     removals_.assign(std::min(block.removalBlocks, extent_.used()), false);
 }
 
-/// Each removal must have been read, in one of its copies.
+/// The blocks of a checkpoint end. If a block of its removals was read in neither copy, older checkpoints are in doubt.
 /// \param older serial of the checkpoint that comes next
 void
 ClusterFs::LogReader::leave(const uint64_t older)

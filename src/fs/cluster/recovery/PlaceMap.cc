@@ -3,7 +3,7 @@
 
 #include "fs/cluster/recovery/PlaceMap.h"
 
-/// \returns where a place is, or where it would go; the table is never full
+/// \returns the position of a place's entry, or the one where it would go; the table is never full
 size_t
 ClusterFs::PlaceMap::seek(const Part &part, const uint64_t place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a start knows of places in clusters before it knows the clusters. */
+/* Objects that left their cluster, or were used, by their places. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_PLACEMAP_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_PLACEMAP_H
@@ -11,19 +11,21 @@
 
 namespace ClusterFs {
 
-/// Objects that left their cluster, or were used, by place. A hash table of eight bytes an
-/// entry, in many small tables, so that none takes long to grow.
+/// A start reads removals and uses of objects before it reads the sections that name the objects.
+/// This remembers them by place: a hash table with eight bytes for each, divided into many small
+/// tables, so that none takes long to grow.
 class PlaceMap
 {
 public:
+    /// the answer about a place
     struct Known {
-        bool gone = false;
-        bool used = false;
-        uint32_t heat = 0;
+        bool gone = false; ///< the object left the cluster
+        bool used = false; ///< the object was used
+        uint32_t heat = 0; ///< its heat then
     };
 
     void gone(const ClusterNo c, const uint32_t offset) { put(placeOf(c, offset) | goneBit, true); }
-    /// what was said first counts
+    /// notes a use; the first one that is noted counts, because the log is read from its newest block on
     void used(const ClusterNo c, const uint32_t offset, const uint32_t heat) {
         put(placeOf(c, offset) | uint64_t(heat & Record::maxHeat) << heatShift | usedBit, false);
     }

@@ -9,11 +9,11 @@
 namespace ClusterFs {
 namespace {
 constexpr uint32_t journalBlocksInRead = 64;
-constexpr uint64_t turnMicros = 1000; ///< how long poll() may keep requests waiting
-/// Clusters that were written since, but whose announcement was lost, have
-/// sequence numbers that we have not seen: stay clear of them. More than are written
-/// from one superblock to the next. A multiple of all heat ticks, so that the ages of
-/// objects stay what they are.
+constexpr uint64_t turnMicros = 1000; ///< microseconds that poll() may take
+/// The gap that keeps this run clear of sequence numbers that a start does not see:
+/// those of clusters whose announcement was lost. It is larger than the number of
+/// clusters written from one superblock to the next. It is a multiple of all heat
+/// ticks, so that the ages of objects stay as they are.
 uint64_t
 sequenceGap(const StoreContext &context)
 {
@@ -22,7 +22,7 @@ sequenceGap(const StoreContext &context)
 } // namespace
 } // namespace ClusterFs
 
-/// the first bytes of a cluster, which have come
+/// the front of a cluster that was read
 struct ClusterFs::Recovery::Front {
     ClusterNo cluster;
     Status status;
@@ -53,13 +53,13 @@ ClusterFs::Recovery::read(const uint64_t offset, const uint32_t size, ReadDone d
 void
 ClusterFs::Recovery::takeNumbers()
 {
-    // The run before began a gap above its superblock. Deletes from now on must
-    // cover all that it wrote, before we know what that is.
+    // The run before began a gap above its superblock. The number of a delete from
+    // now on must not be below any that it wrote; these are not known yet.
     context_.sequence += 2 * sequenceGap(context_);
 }
 
-/// \returns a number above all others, at the same place in the round of heat ticks as the newest one
-/// that was found: what was used just before a crash must not look as if that had been long ago
+/// \returns a number above all others whose heat tick is that of the highest number found: an object that was
+/// used just before the stop must not look as if that was long ago
 ClusterFs::Sequence
 ClusterFs::Recovery::nextSequence() const
 {
@@ -85,7 +85,7 @@ void
 ClusterFs::Recovery::takeArrived(const IndexRebuilder::GoOn &goOn)
 {
     while (!arrived_.empty()) {
-        // taken out first: what it calls may add others
+        // taken out first, because it may add others
         auto what = std::move(arrived_.front());
         arrived_.pop_front();
         if (!what(goOn))
@@ -118,9 +118,10 @@ ClusterFs::Recovery::readJournal()
     });
 }
 
-/// \param count of blocks
-/// \param next of them; moved on
-/// \returns whether that was all
+/// takes blocks of the journal that were read
+/// \param count how many
+/// \param next the next one to take; moved on
+/// \returns whether all is done
 bool
 ClusterFs::Recovery::takeJournal(const BufferPointer &buffer, const uint32_t count, uint32_t &next, const IndexRebuilder::GoOn &goOn)
 {
@@ -146,10 +147,10 @@ ClusterFs::Recovery::takeJournal(const BufferPointer &buffer, const uint32_t cou
     return true;
 }
 
-/// Where the journal ends before its last block, more was written, of which the order is not known.
-/// \param blocks that were read, from the first that is not whole on
-/// \param count of these
-/// \returns how many of them were written, as far as they show it
+/// The journal ends at the first block that is not whole. If whole blocks of it follow, it has lost some.
+/// \param blocks from the first one that is not whole on
+/// \param count how many were read
+/// \returns how many were written: up to the last one that is whole
 uint32_t
 ClusterFs::Recovery::blocksBehindHole(const char *const blocks, const uint32_t count) const
 {
@@ -157,14 +158,14 @@ ClusterFs::Recovery::blocksBehindHole(const char *const blocks, const uint32_t c
     for (uint32_t i = 0; i < count; ++i) {
         JournalBlock block;
         const bool whole = block.decode(blocks + size_t(i) * journalBlockBytes, context_.uuid) == Status::ok;
-        // one of a lower run is what is left of an earlier crash
+        // a block of a lower run was left by an earlier crash
         if (whole && block.checkpoint == journalOf_ && block.index == journalBlock_ + i && block.run >= journalRun_)
             lost = i + 1;
     }
     return lost;
 }
 
-/// a checkpoint that did not complete has its own journal, which follows
+/// A journal was read. Behind that of the newest checkpoint comes that of a checkpoint that was begun and not completed.
 void
 ClusterFs::Recovery::nextJournal()
 {
@@ -179,7 +180,7 @@ ClusterFs::Recovery::nextJournal()
         step_ = Step::removals;
         reader_.start();
     } else {
-        beginClusters(); // just formatted, or by a program that had no log
+        beginClusters(); // the store was just formatted, or a program without an index log wrote it
     }
 }
 
@@ -195,10 +196,10 @@ ClusterFs::Recovery::takeLog(const IndexRebuilder::GoOn &goOn)
     if (!rebuilder_.endLog(goOn))
         return;
     if (stats_.blocksLost) {
-        context_.log(LogLevel::warning, std::to_string(stats_.blocksLost) + " of " + std::to_string(superblock_.log.used()) +
-                    " blocks of the index log are damaged: " +
-                    (reader_.beyondRepair() ? "scanning all clusters; objects found by the scan are revalidated before use"
-                                            : "the objects that they described are lost"));
+        if (reader_.beyondRepair())
+            say<Message::logBeyondRepair>(context_.log, stats_.blocksLost, superblock_.log.used());
+        else
+            say<Message::logDamaged>(context_.log, stats_.blocksLost, superblock_.log.used());
         context_.catalog.nameAll();
     }
     if (reader_.beyondRepair())
@@ -272,7 +273,8 @@ ClusterFs::Recovery::frontArrived(const ClusterNo n, const Status status, const 
     arrived_.emplace_back([this, front](const IndexRebuilder::GoOn &goOn) { return takeFront(*front, goOn); });
 }
 
-/// \returns whether that was all of it
+/// takes the front of a cluster that was read
+/// \returns whether all is done
 bool
 ClusterFs::Recovery::takeFront(Front &front, const IndexRebuilder::GoOn &goOn)
 {
@@ -286,7 +288,7 @@ ClusterFs::Recovery::takeFront(Front &front, const IndexRebuilder::GoOn &goOn)
         if (step_ == Step::clusters)
             countAnnounced(n, front.status, front.isNew, front.buffer, front.size);
     }
-    // in a scan, a cluster that was written meanwhile has a number beyond ours
+    // a cluster that was written while the scan goes on has a higher number: the catalog has its objects already
     if (front.isNew && (step_ != Step::scan || d.header.sequence <= scanLimit_)) {
         if (!rebuilder_.directory(n, d, step_ == Step::scan, goOn))
             return false;
@@ -297,7 +299,8 @@ ClusterFs::Recovery::takeFront(Front &front, const IndexRebuilder::GoOn &goOn)
     return true;
 }
 
-/// \param isWhole whether its directory is that of the cluster that was announced
+/// counts an announced cluster for the figures of the start
+/// \param isWhole whether its directory is whole and was written after the announcement
 void
 ClusterFs::Recovery::countAnnounced(const ClusterNo n, const Status status, const bool isWhole, const BufferPointer &buffer, const uint32_t size)
 {
@@ -330,22 +333,21 @@ ClusterFs::Recovery::poll()
     if (nextFront_ < fronts_.size() || frontsInFlight_)
         return;
     if (step_ == Step::clusters && hasLog()) {
-        step_ = Step::objects; // heads of large objects wait for their parts to be known
+        step_ = Step::objects; // joinParts() comes later: the log has parts of large objects whose heads were read now
         return;
     }
     rebuilder_.joinParts();
     if (step_ == Step::clusters && superblock_.checkpoint) {
-        context_.log(LogLevel::warning, "there is no index log that counts: scanning all clusters; "
-                    "objects found by the scan are revalidated before use");
+        say<Message::logUnusable>(context_.log);
         beginScan();
     } else {
         end(goOn);
     }
 }
 
-/// Clusters that were written since the checkpoint are read in the order of their places. When one of two versions was
-/// replaced just before the crash, no journal says so, and the older one may come first. Once it was served, it would
-/// look as if the newer one came back.
+/// Clusters that were written since the checkpoint are read in the order of their places, so the older of two versions may
+/// come first. If it was replaced just before the crash, the journal may not have that. If the older one was served now
+/// and the newer one later, an object would have gone back in time for a moment.
 bool
 ClusterFs::Recovery::mayFindNewer(const SlotNo slot) const
 {
@@ -372,7 +374,7 @@ ClusterFs::Recovery::checkCopies(const IndexRebuilder::Contested &what)
     });
 }
 
-/// all is found; of what there are several copies, the newer ones are looked at
+/// All objects are found. Checks the newer copies of contested ones, and then finishes.
 void
 ClusterFs::Recovery::end(const IndexRebuilder::GoOn &goOn)
 {

@@ -4,14 +4,15 @@
 #include "fs/cluster/recovery/SuperblockFile.h"
 
 #include "fs/cluster/base/Memory.h"
+#include "fs/cluster/base/Messages.h"
 
 #include <algorithm>
 #include <memory>
 
 namespace ClusterFs {
 namespace {
-constexpr unsigned stepMilliseconds = 50;
-constexpr unsigned superblockMilliseconds = 30000;
+constexpr unsigned stepMilliseconds = 50; ///< longest wait until the next look at the clock
+constexpr unsigned superblockMilliseconds = 30000; ///< to wait for each read
 } // namespace
 } // namespace ClusterFs
 
@@ -50,8 +51,7 @@ ClusterFs::blocksSuit(const Device &device, std::string &error)
 {
     if (device.alignment() <= superblockBytes)
         return true;
-    error = "the device wants to be written in blocks of " + std::to_string(device.alignment()) + " bytes, and clusterfs writes " +
-            std::to_string(superblockBytes) + " at a time: use a device, or a file system, with blocks of at most as many";
+    error = messageText<Message::blocksTooLarge>(device.alignment(), superblockBytes);
     return false;
 }
 
@@ -62,20 +62,19 @@ ClusterFs::readSuperblock(Device &device, Superblock &superblock, std::string &e
         return Status::unsupported;
     auto best = Status::notOurs;
     bool found = false;
-    error = "no clusterfs superblock";
+    error = messageText<Message::noSuperblock>();
     const auto buffer = std::make_shared<Buffer>(superblockBytes);
     for (uint64_t copy = 0; copy < 2; ++copy) {
         if (superblockOffset(copy) + superblockBytes > device.size())
             continue;
         auto status = doAndWait(device, IoOp::read, superblockOffset(copy), buffer, superblockBytes, superblockMilliseconds);
         Superblock candidate;
-        std::string why = "a superblock can't be read";
+        auto why = messageText<Message::superblockUnread>();
         if (status == Status::ok)
             status = candidate.decode(buffer->data(), why);
         if (status == Status::ok && candidate.geometry.deviceBytes > device.size()) {
             status = Status::unsupported;
-            why = "formatted for " + std::to_string(candidate.geometry.deviceBytes) + " bytes, but the device has only " +
-                  std::to_string(device.size());
+            why = messageText<Message::deviceTooSmall>(candidate.geometry.deviceBytes, device.size());
         }
         if (status == Status::ok) {
             if (!found || candidate.update > superblock.update)

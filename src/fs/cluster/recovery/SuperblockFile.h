@@ -10,15 +10,19 @@
 
 namespace ClusterFs {
 
-/// does one request and waits for it, other answers being delivered meanwhile
-/// \param buffer shared with the device, which may answer after we gave up; nil for a flush
+/// Does one request and blocks until it is answered; other answers are delivered meanwhile.
+/// \param buffer shared with the device, which may answer after the time is over; nil for a flush
+/// \param size bytes
+/// \returns the device's answer, or ioError when none came within maxMilliseconds
 Status doAndWait(Device &, IoOp, uint64_t offset, const BufferPointer &buffer, uint32_t size, unsigned maxMilliseconds);
 
-/// whether a device can be written in pieces as small as a superblock, or a block of journal and index log; else says why not
+/// whether a device can be written in pieces as small as a superblock, or as a block of journal or index log
+/// \param error receives the reason if not, and the way out
 bool blocksSuit(const Device &, std::string &error);
 
-/// reads both copies and takes the newer whole one
-/// \returns ok, or the better of the two reasons
+/// Reads both copies and takes the newer one of those that are whole. Blocks.
+/// \param error receives the reason unless ok is returned
+/// \returns ok, notOurs, corrupt, unsupported, or an error of the device; of two reasons, the one that says more
 Status readSuperblock(Device &, Superblock &, std::string &error);
 
 } // namespace ClusterFs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Putting clusters in order of use. */
+/* Putting clusters in the order of their use. */
 
 #include "fs/cluster/recovery/UseOrder.h"
 
@@ -17,7 +17,7 @@ ClusterFs::UseOrder::add(const ClusterNo n, const uint32_t age)
     if (counts_[0].empty()) {
         for (auto &c: counts_)
             c.resize(size_t(1) << digitBits);
-        items_.reserve(catalog_.clusters().inState(ClusterState::packed)); // growing would take long
+        items_.reserve(catalog_.clusters().inState(ClusterState::packed)); // at once: to grow it would copy millions of items
     }
     items_.push_back({age, n});
     for (unsigned i = 0; i < passes; ++i)
@@ -59,10 +59,10 @@ ClusterFs::UseOrder::run(const std::function<bool()> &goOn)
     return true;
 }
 
-/// What was packed or used meanwhile keeps its place in front of all.
+/// Clusters that were packed or used meanwhile keep their places in front of all.
 void
 ClusterFs::UseOrder::place(const ClusterNo n)
 {
-    if (catalog_.clusters()[n].state == ClusterState::packed) // else it was evicted meanwhile
+    if (catalog_.clusters()[n].state == ClusterState::packed) // if not, it was evicted meanwhile
         catalog_.moveToTail(n);
 }

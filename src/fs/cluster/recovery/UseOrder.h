@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Putting clusters in order of use. */
+/* Putting clusters in the order of their use. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_USEORDER_H
 #define SQUID_SRC_FS_CLUSTER_RECOVERY_USEORDER_H
@@ -12,19 +12,19 @@
 
 namespace ClusterFs {
 
-/// Brings the list of victims into an order, a slice at a time: a table of millions of
-/// clusters takes seconds. A radix sort, whose passes can be interrupted anywhere.
+/// Puts the list of packed clusters into an order, a slice at a time, because a table of
+/// millions of clusters takes seconds. A radix sort, whose passes can be interrupted anywhere.
 class UseOrder
 {
 public:
     explicit UseOrder(Catalog &catalog): catalog_(catalog) {}
 
     /// takes a packed cluster into the order
-    /// \param age the least goes to the head of the list
+    /// \param age the cluster with the least goes to the head of the list
     void add(ClusterNo, uint32_t age);
 
-    /// \param goOn asked now and then: false ends this slice
-    /// \returns whether all that was added is in its place
+    /// \param goOn asked now and then: false ends this call
+    /// \returns whether all clusters are in their places
     bool run(const std::function<bool()> &goOn);
 
 private:
@@ -41,11 +41,11 @@ private:
     const Item *items() const { return pass_ ? &(*sorted_[pass_ - 1])[0] : items_.data(); }
 
     std::vector<Item> items_;
-    std::unique_ptr<Table<Item>> sorted_[passes]; ///< by the digits of the passes up to each
-    std::vector<size_t> starts_; ///< where the next item of each digit goes
-    std::vector<size_t> counts_[passes];
+    std::unique_ptr<Table<Item>> sorted_[passes]; ///< the items, sorted by the digits of this pass and those before
+    std::vector<size_t> starts_; ///< by digit: where the next item goes
+    std::vector<size_t> counts_[passes]; ///< by digit: how many items have it
     unsigned pass_ = 0;
-    size_t next_ = 0; ///< item of this pass
+    size_t next_ = 0; ///< the next item of this pass
 };
 
 } // namespace ClusterFs

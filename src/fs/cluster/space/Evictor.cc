@@ -9,16 +9,16 @@
 namespace ClusterFs {
 namespace {
 
-constexpr unsigned tailCandidates = 16; ///< clusters compared for the next eviction
-constexpr unsigned otherCandidates = 32; ///< clusters from anywhere compared with them
-constexpr uint32_t cyclicLooks = 1024; ///< clusters looked at for the next one on disk
+constexpr unsigned tailCandidates = 16; ///< least recently used clusters that are compared for an eviction
+constexpr unsigned otherCandidates = 32; ///< clusters from anywhere that are compared with them
+constexpr uint32_t cyclicLooks = 1024; ///< clusters looked at for the next one on the disk
 constexpr unsigned valueLooks = 128; ///< records of a cluster looked at for its value; the others are taken for alike
-constexpr unsigned looksForOne = 4; ///< records looked at for the value of clusters that cost a turn as much as one that goes
+constexpr unsigned looksForOne = 4; ///< records looked at for a value that count as one record of the turn
 constexpr unsigned maxEvictions = 8; ///< clusters that go in one turn
-constexpr size_t maxLeaving = 64; ///< clusters that a sweep lets go at once
+constexpr size_t maxLeaving = 64; ///< queued relocations from which on a sweep waits
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
-constexpr uint64_t sweepMicros = 100000; ///< between sweeps
-constexpr size_t maxUnderfilled = 64;
+constexpr uint64_t sweepMicros = 100000; ///< microseconds from one sweep to the next
+constexpr size_t maxUnderfilled = 64; ///< clusters that are remembered for merge()
 constexpr unsigned stagedLooks = 256; ///< staged objects looked at when there is no other victim
 
 } // namespace
@@ -53,8 +53,9 @@ ClusterFs::Evictor::isShort() const
 bool
 ClusterFs::Evictor::needsClusters() const
 {
-    // draining ones may wait for slow readers; what is leaving may wait for a
-    // cluster to be packed into, so that it counts only while there are some
+    // Clusters that are being emptied count for the reserve. Those of all evictions
+    // count only for twice the reserve, because their objects may need a cluster to
+    // be packed into. Draining ones never count: they may wait for slow readers.
     const auto sure = allocator_.available();
     return sure + relocator_.emptying() < allocator_.reserve() || sure + relocator_.evicting() < allocator_.reserve() * 2;
 }
@@ -63,8 +64,8 @@ void
 ClusterFs::Evictor::poll()
 {
     relocator_.records = turnRecords;
-    // until a scan is over, a cluster may hold large objects that wait for their
-    // parts to be found, and it is not known which clusters nothing leads to
+    // Until a scan is over, a cluster may hold large objects whose parts are not
+    // found yet, and a cluster without records may still get some.
     if (!context_.recovered || context_.catalog.adding() || context_.health.level != Health::Level::good)
         return;
     sweep();
@@ -73,7 +74,7 @@ ClusterFs::Evictor::poll()
         claimForLog();
     if (needsClusters())
         merge();
-    // a device that is full at a start needs many: the next turn goes on
+    // a device that is full at a start needs many clusters: the next turn goes on
     for (unsigned n = 0; n < maxEvictions && relocator_.records && !relocator_.hasWork() && isShort(); ++n) {
         const auto c = victim();
         if (c == noCluster) {
@@ -96,8 +97,8 @@ ClusterFs::Evictor::hurry()
     relocator_.records = 0;
 }
 
-/// Gives the next cluster to the index log, which takes the first ones of the device: what
-/// is there has to go, like that of any other victim. The log goes past bad ones.
+/// Gives the next of the first clusters of the device to the index log. Its contents have to go,
+/// like those of any other victim. The log skips bad ones.
 void
 ClusterFs::Evictor::claimForLog()
 {
@@ -108,7 +109,7 @@ ClusterFs::Evictor::claimForLog()
         relocator_.begin(n, Relocation::Purpose::forget);
     } else if (c.state == ClusterState::part && c.first != noSlot) {
         ++context_.counters.evictedObjects;
-        ++context_.forgotten; // its key is not known, and it may have older copies
+        ++context_.forgotten; // its key is not known here, so no record of the journal covers its head on the device
         catalog.erase(c.first);
     } else if (c.state == ClusterState::announced) {
         allocator_.takeBack(n);
@@ -118,13 +119,13 @@ ClusterFs::Evictor::claimForLog()
         return;
     }
     if (c.state != ClusterState::free)
-        return; // somebody reads or writes it
+        return; // it is not free yet: somebody reads or writes it, or it is being emptied
     catalog.giveToLog(n);
     ++context_.logClusters;
 }
 
-/// Large objects may take the whole device before any of their heads was
-/// packed. Then the least recently used one has to go.
+/// Large objects may take the whole device before any of their heads is packed.
+/// Then the least recently used one has to go.
 bool
 ClusterFs::Evictor::dropStaged()
 {
@@ -143,8 +144,8 @@ ClusterFs::Evictor::dropStaged()
     return false;
 }
 
-/// All clusters but those that objects are relocated from are parts of large objects,
-/// and what is relocated finds no cluster to go to. One of them has to let its objects go.
+/// All clusters are parts of large objects, or objects are being relocated from them, and no
+/// cluster is left for the staged copies. Drops those of one cluster, so that it becomes free.
 void
 ClusterFs::Evictor::dropRelocated()
 {
@@ -166,7 +167,7 @@ void
 ClusterFs::Evictor::drop(const StageNo s)
 {
     const auto &staged = context_.catalog.staging()[s];
-    if (staged.origin != noCluster) // a crash would find it there
+    if (staged.origin != noCluster) // a start would find it there
         journal_.removal(staged.key, context_.sequence);
     ++context_.counters.evictedObjects;
     context_.catalog.erase(staged.record);
@@ -178,9 +179,8 @@ ClusterFs::Evictor::victim()
     return context_.config.layout->evictsInOrder() ? nextOnDisk() : leastValuable();
 }
 
-/// The next one that holds small objects, unless that was just written: behind a start, or when the layout was another
-/// one, what is written goes to free clusters that the hand has yet to pass. Where the next many are free, new, or
-/// parts of large objects, the least recently used one.
+/// The next packed cluster on the disk that was not written recently. (After a start, or if the layout was another one
+/// before, new clusters may lie in front of the hand.) If none of the next ones will do, the least recently used one.
 ClusterFs::ClusterNo
 ClusterFs::Evictor::nextOnDisk()
 {
@@ -201,7 +201,7 @@ ClusterFs::Evictor::nextOnDisk()
     return c;
 }
 
-/// whether a cluster is one of those written last
+/// whether a cluster is one of those written last, a quarter of all
 bool
 ClusterFs::Evictor::isRecent(const ClusterNo c) const
 {
@@ -209,8 +209,8 @@ ClusterFs::Evictor::isRecent(const ClusterNo c) const
     return context_.sequence - clusters[c].sequence < clusters.count() / 4;
 }
 
-/// Whether a cluster holds so little that moving all of it makes room. One that was just
-/// written may be what became of others like it: moving it again would go on for ever.
+/// Whether a cluster holds so little that moving all of it makes room. A cluster that was just
+/// written may be the result of a merge: moving that again would go on for ever.
 bool
 ClusterFs::Evictor::isUnderfilled(const ClusterNo c) const
 {
@@ -220,14 +220,14 @@ ClusterFs::Evictor::isUnderfilled(const ClusterNo c) const
     return entry.state == ClusterState::packed && !isNew && (entry.liveBytes < bytes / 4 || entry.end < bytes / 2);
 }
 
-/// moves what is left in several sparse clusters, so that it comes to lie in fewer
+/// moves all objects of several sparse clusters, so that they come to lie in fewer
 void
 ClusterFs::Evictor::merge()
 {
     const auto isOver = [this](const ClusterNo c) { return !isUnderfilled(c) || relocator_.holds(c); };
     underfilled_.erase(std::remove_if(underfilled_.begin(), underfilled_.end(), isOver), underfilled_.end());
     if (underfilled_.size() < 2)
-        return; // one alone takes as much room elsewhere
+        return; // the objects of a single one would take as much room elsewhere
     uint64_t bytes = 0;
     while (!underfilled_.empty() && relocator_.records && !relocator_.full() && (bytes < context_.geometry.clusterBytes || needsClusters())) {
         const auto c = underfilled_.back();
@@ -240,12 +240,12 @@ ClusterFs::Evictor::merge()
     }
 }
 
-/// the cluster with the least that is worth keeping, of those near the tail and some others
+/// the cluster with the least value, of those at the tail of the list and some from anywhere
 ClusterFs::ClusterNo
 ClusterFs::Evictor::leastValuable()
 {
     const auto &clusters = context_.catalog.clusters();
-    const bool forRecords = !needsClusters(); // memory for the index is short, and not room: what matters is how many are freed
+    const bool forRecords = !needsClusters(); // the index is short of memory, and not the device of room: count the value for each record
     auto best = noCluster;
     uint64_t bestValue = 0;
     const auto compare = [&](const ClusterNo c) {
@@ -264,8 +264,8 @@ ClusterFs::Evictor::leastValuable()
         ++looked;
         compare(c);
     }
-    // One object in use keeps its cluster away from the tail, whatever became of the
-    // others. What is new is spared, though it may not fill its cluster.
+    // One object in use keeps its cluster away from the tail, even if nobody wants the
+    // others: so look elsewhere, too, but spare new clusters, even if they are not full.
     for (unsigned i = 0; compares && i < otherCandidates; ++i) {
         sample_ = sample_ * 1664525 + 1013904223; // Numerical Recipes' generator: here and there is enough
         const auto c = ClusterNo(static_cast<uint32_t>((uint64_t(sample_) * clusters.count()) >> 32));
@@ -275,7 +275,7 @@ ClusterFs::Evictor::leastValuable()
     return best;
 }
 
-/// what would be lost with a cluster
+/// the value that would be lost with a cluster, in the unit of the policy
 uint64_t
 ClusterFs::Evictor::valueOf(const ClusterNo c)
 {
@@ -297,7 +297,7 @@ ClusterFs::Evictor::valueOf(const ClusterNo c)
     return live ? value * catalog.clusters()[c].live / live : 0;
 }
 
-/// lets a cluster go, with what of it is worth keeping
+/// lets a cluster go, and moves the objects that are worth it, or all of them
 void
 ClusterFs::Evictor::evict(const ClusterNo c)
 {
@@ -326,8 +326,8 @@ ClusterFs::Evictor::sweep()
     }
 }
 
-/// Puts a cluster that gave errors out of use. What is whole in it moves, with a later sweep where there is no room
-/// now: after a power cut, a cluster that was being written may have as many objects that are torn.
+/// Puts a cluster that gave errors out of use, and moves its objects, in a later sweep if there is no room now. Many of
+/// them may be whole: a power cut in the middle of a write tears only some.
 void
 ClusterFs::Evictor::retire(const ClusterNo c)
 {
@@ -335,9 +335,10 @@ ClusterFs::Evictor::retire(const ClusterNo c)
     if (entry.errors != ClusterEntry::unwritable) {
         ++retired_;
         if (retired_ <= retiredShown || !(retired_ & (retired_ - 1))) { // 32, 64, ...
-            context_.log(LogLevel::warning, "cluster " + std::to_string(c.value()) + " gave " + std::to_string(entry.errors) +
-                        " read errors and is put out of use" +
-                        (retired_ > retiredShown ? "; these are " + std::to_string(retired_) + " since the start" : ""));
+            if (retired_ > retiredShown)
+                say<Message::clustersRetired>(context_.log, c.value(), entry.errors, retired_);
+            else
+                say<Message::clusterRetired>(context_.log, c.value(), entry.errors);
         }
         context_.catalog.retire(c);
         ++context_.counters.quarantined;
@@ -373,7 +374,7 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
 }
 
 /// forgets the objects of a cluster that are past their lifetime
-/// \returns false when it goes on with the next turn
+/// \returns false when the next turn has to go on
 bool
 ClusterFs::Evictor::expireRecords(const ClusterNo c)
 {

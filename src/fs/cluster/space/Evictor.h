@@ -15,28 +15,28 @@ namespace ClusterFs {
 /// The free disk space daemon of Hummingbird 3.5. Forgets whole clusters;
 /// objects in them that were used lately are staged again first, within a
 /// budget. Clusters that deletes have emptied, or that were written half empty
-/// because Config::persist ran out, go before full ones, several at once, with
-/// all that is left in them: nothing is lost by that but a write.
+/// because Config::persist ran out, go before full ones, several at once, and
+/// all their objects move (merging): that costs a write, but no object.
 class Evictor final : public RoomMaker
 {
 public:
     Evictor(StoreContext &, Journal &, Allocator &, Relocator &);
 
-    /// Makes room when there is little, applies lifetimes. Goes over so many records at most; what is
-    /// left of a large cluster of small objects then is for the next turns.
+    /// Makes room when there is little, and applies lifetimes; called each turn. Goes over turnRecords
+    /// records at most, and a large cluster of small objects takes several turns.
     void poll();
 
     /* RoomMaker API */
     void hurry() override;
 
-    /// the overwrite layout goes on behind the cluster that was written last
+    /// at a start: the overwrite layout goes on behind the cluster that was written last
     void goOnBehind(ClusterNo c) { cyclic_ = c; }
 
     /// records that the last turn went over
     unsigned lastRecords() const { return turnRecords - std::min(turnRecords, relocator_.records); }
-    static constexpr unsigned turnRecords = 512;
+    static constexpr unsigned turnRecords = 512; ///< records of the index that a turn may go over
 
-    /// so many clusters that are put out of use have a line of the log each; then those at powers of two
+    /// so many clusters that are put out of use are logged one by one; then only the 32nd, the 64th and so on
     static constexpr unsigned retiredShown = 16;
 
     /// a hit: the object, and with it its cluster, was used
@@ -66,16 +66,16 @@ private:
     Journal &journal_;
     Allocator &allocator_;
     Relocator &relocator_;
-    ClusterNo hand_{0}; ///< of the sweep
-    uint32_t sample_ = 0; ///< of the generator by which leastValuable() picks clusters
-    ClusterNo cyclic_{0}; ///< next victim of the overwrite layout
+    ClusterNo hand_{0}; ///< the cluster that the sweep looked at last
+    uint32_t sample_ = 0; ///< state of the generator by which leastValuable() picks clusters
+    ClusterNo cyclic_{0}; ///< the cluster that nextOnDisk() looked at last
     uint64_t nextSweep_ = 0; ///< Clock::micros()
     uint64_t retired_ = 0; ///< clusters put out of use since the start
-    unsigned sweepLeft_ = 0; ///< clusters of the sweep that is under way
-    unsigned sweepRecords_ = 0; ///< that it may still go over in this turn
-    SlotNo sweepNext_ = noSlot; ///< where it goes on in the cluster of the hand; noSlot: behind it
+    unsigned sweepLeft_ = 0; ///< clusters that the sweep under way has still to look at
+    unsigned sweepRecords_ = 0; ///< records that it may still go over in this turn
+    SlotNo sweepNext_ = noSlot; ///< the record of the hand's cluster to go on with; noSlot when it is done with the cluster
     Sequence sweepSequence_{0}; ///< of that cluster
-    std::vector<ClusterNo> underfilled_; ///< candidates that the sweep found
+    std::vector<ClusterNo> underfilled_; ///< clusters that the sweep found for merge()
 };
 
 } // namespace ClusterFs

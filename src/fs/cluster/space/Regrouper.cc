@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bringing together what turned out to belong together. */
+/* Brings objects of a group together that lie apart. */
 
 #include "fs/cluster/space/Regrouper.h"
 
@@ -8,12 +8,12 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint64_t lookMicros = 5000; ///< between looks at the visits, each of which handles one
-constexpr uint64_t restMicros = 50000; ///< after a look that found none
-constexpr uint64_t againMicros = 200000; ///< between looks at a visit that has to wait for others
-constexpr uint64_t idleMicros = 300000; ///< without a read, a visit is over
-constexpr uint64_t startClusters = 768; ///< clusters of what was stored before the start that count for the budget
-constexpr uint64_t togetherShare = 4; ///< times as much as is scattered: most of a group, which stays where it is
+constexpr uint64_t lookMicros = 5000; ///< microseconds from a visit that was handled to the next one
+constexpr uint64_t restMicros = 50000; ///< microseconds from a look that found no visit to the next look
+constexpr uint64_t againMicros = 200000; ///< microseconds from one look at a visit that has to wait to the next
+constexpr uint64_t idleMicros = 300000; ///< microseconds without a read after which a visit is over
+constexpr uint64_t startClusters = 768; ///< clusters stored before the start that count for the budget, at most
+constexpr uint64_t togetherShare = 4; ///< objects in one place stay there if they have more than so many times the bytes of the others
 } // namespace
 } // namespace ClusterFs
 
@@ -79,23 +79,23 @@ ClusterFs::Regrouper::poll()
 bool
 ClusterFs::Regrouper::affordable(const uint64_t bytes) const
 {
-    // the objects of earlier runs were a budget then: a start must not renew it
+    // earlier runs had a budget for their objects: a start must not renew all of it
     const auto before = std::min(context_.catalog.liveBytes(), startClusters * context_.geometry.clusterBytes);
     return bytes <= context_.geometry.clusterBytes &&
            context_.rewrites.allowsRegrouping(bytes, before) &&
-           bytes + bytes / 4 <= context_.catalog.staging().bytesFree() / 4; // staging is for what is new
+           bytes + bytes / 4 <= context_.catalog.staging().bytesFree() / 4; // most of staging is for new objects
 }
 
-/// clusters that objects may be moved from at a time
+/// clusters that may have a relocation when a group is moved
 size_t
 ClusterFs::Regrouper::maxPlaces() const
 {
     return std::min<size_t>(maxHeld, context_.geometry.clusterCount / 8);
 }
 
-/// finds the members that could be moved, those at the front of the group when they are more than a cluster takes
-/// \param missingToo those that are not in memory now, as well
-/// \returns their bytes
+/// finds the members that could be moved; if they are more than a cluster takes, those at the front of the group
+/// \param missingToo whether to find those that are not in memory, too
+/// \returns payload bytes of these members
 uint64_t
 ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingToo, Sources &sources) const
 {
@@ -130,8 +130,9 @@ ClusterFs::Regrouper::collect(const std::vector<Key> &group, const bool missingT
     return leaveTogether(sources, bytes);
 }
 
-/// leaves out the place that has most of a group
-/// \returns what is left of the bytes
+/// leaves out the cluster that has most of a group, if one has
+/// \param bytes of all sources
+/// \returns bytes of those that are left
 uint64_t
 ClusterFs::Regrouper::leaveTogether(Sources &sources, const uint64_t bytes)
 {
@@ -147,7 +148,8 @@ ClusterFs::Regrouper::leaveTogether(Sources &sources, const uint64_t bytes)
     return bytes - together;
 }
 
-/// \returns false when the visit is to be looked at once more
+/// a visit is over: moves the objects of its group if that pays
+/// \returns false when the visit has to be looked at once more
 bool
 ClusterFs::Regrouper::finish(const Visits::iterator at)
 {
@@ -159,7 +161,7 @@ ClusterFs::Regrouper::finish(const Visits::iterator at)
     if (sources.size() < 2 || !affordable(bytes))
         return true;
     if (relocator_.held() + sources.size() > maxPlaces())
-        return sources.size() > maxPlaces(); // too many at any time
+        return sources.size() > maxPlaces(); // if they are too many at any time, waiting does not help
     if (common && gather(at->first, sources)) {
         at->second.gathering = true;
         return false;
@@ -168,13 +170,13 @@ ClusterFs::Regrouper::finish(const Visits::iterator at)
     return true;
 }
 
-/// reads what is missing, in the background
-/// \returns whether anything is
+/// reads the missing objects, in the background
+/// \returns whether there are any; false, too, when enough groups are gathering
 bool
 ClusterFs::Regrouper::gather(const uint64_t group, const Sources &sources)
 {
     if (gathering_ >= maxGathering)
-        return false; // then without
+        return false; // the missing objects stay where they are
     const auto pending = std::make_shared<unsigned>(0);
     for (const auto &item: sources) {
         const auto &source = item.second;

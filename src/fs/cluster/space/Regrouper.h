@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bringing together what turned out to belong together. */
+/* Brings objects of a group together that lie apart. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SPACE_REGROUPER_H
 #define SQUID_SRC_FS_CLUSTER_SPACE_REGROUPER_H
@@ -14,12 +14,12 @@
 
 namespace ClusterFs {
 
-/// A visit of a page that took several reads has brought the page's objects
-/// into memory: they are staged again then, so that they get packed side by
-/// side. What the pages of a site share is never wanted all at once; the rest
-/// of that is read first. Where most of a group lies together already, only
-/// what is scattered is brought together: two reads instead of many, for few
-/// bytes. Within a budget of bytes written.
+/// A visit to a page that took several reads has brought the page's objects into
+/// memory: they are staged again then, so that they get packed side by side. The
+/// objects that a site's pages share are never wanted all at once; those that are
+/// not in memory are read first. If most of a group lies together already, only
+/// its scattered objects are brought together: then it takes two reads instead of
+/// many, for few bytes written. RewriteBudget bounds these.
 class Regrouper final : public ReadWatcher
 {
 public:
@@ -28,35 +28,36 @@ public:
     /// an object was read from the device for a caller, or before one asked
     void noteRead(const Key &) override;
 
-    /// handles a visit that is over: one at a time, since looking at all members
-    /// of all groups that were read from takes long enough for callers to notice
+    /// Handles visits that are over; called each turn. One at a time, because to
+    /// look at the members of many groups takes long enough for callers to notice.
     void poll();
 
-    /// whether so many bytes may be written again now
+    /// whether so many bytes may be staged and written again now
     bool affordable(uint64_t bytes) const;
 
     static constexpr size_t maxVisits = 256; ///< visits watched at a time
-    static constexpr uint64_t visitMicros = 3000000; ///< how long a visit lasts at most
-    static constexpr size_t maxHeld = 64; ///< clusters that objects are being moved from at a time; an eighth of all on small devices
+    static constexpr uint64_t visitMicros = 3000000; ///< microseconds that a visit lasts at most
+    static constexpr size_t maxHeld = 64; ///< clusters with a relocation at a time; on small devices an eighth of all
     static constexpr unsigned maxGathering = 4; ///< groups whose missing objects are being read
 
 private:
+    /// reads of a group's objects in the last seconds; times are Clock::micros()
     struct Visit {
-        Key member; ///< one of the group
-        unsigned reads = 0;
-        uint64_t since = 0; ///< Clock::micros()
-        uint64_t last = 0; ///< of the last read
-        uint64_t notBefore = 0; ///< to be looked at again
-        bool gathering = false; ///< waits for what is missing
+        Key member; ///< of an object of the group
+        unsigned reads = 0; ///< of the device
+        uint64_t since = 0; ///< when the first read was noted
+        uint64_t last = 0; ///< when the last one was
+        uint64_t notBefore = 0; ///< when it may be looked at again
+        bool gathering = false; ///< its missing objects are being read
     };
     using Visits = std::unordered_map<uint64_t, Visit>;
-    /// what can be moved from one cluster
+    /// the objects that can be moved from one cluster
     struct Source {
-        Sequence sequence{0};
+        Sequence sequence{0}; ///< of the cluster
         Relocation::Candidates objects;
-        uint32_t from = 0xffffffffU; ///< of these objects
-        uint32_t to = 0;
-        uint64_t bytes = 0; ///< of them
+        uint32_t from = 0xffffffffU; ///< begin of the first of these extents, bytes from the cluster's start
+        uint32_t to = 0; ///< end of the last one
+        uint64_t bytes = 0; ///< payload of the objects
         bool missing = false; ///< some are not in memory
     };
     using Sources = std::unordered_map<ClusterNo, Source>;
@@ -75,9 +76,9 @@ private:
     ReadCache &cache_;
     Relocator &relocator_;
     Visits visits_; ///< by the group's number
-    std::vector<Key> group_; ///< used while a call lasts
-    uint64_t nextLook_ = 0; ///< Clock::micros()
-    unsigned gathering_ = 0; ///< groups
+    std::vector<Key> group_; ///< scratch memory of finish() and gathered()
+    uint64_t nextLook_ = 0; ///< when poll() has something to do, Clock::micros()
+    unsigned gathering_ = 0; ///< groups whose missing objects are being read
 };
 
 } // namespace ClusterFs

@@ -12,11 +12,11 @@
 namespace ClusterFs {
 namespace {
 
-constexpr unsigned maxReads = 8; ///< to bring what is to be relocated
-constexpr size_t maxRelocated = 4096; ///< objects relocated from a cluster, the best of all
-constexpr size_t maxMoved = 32768; ///< the same of one that holds little: ClusterEntry::relocated counts them
-constexpr unsigned recordsForOne = 4; ///< that one object is worth which is relocated
-constexpr unsigned relocateRange = 8; ///< bytes read at most for a byte that is relocated, more or less
+constexpr unsigned maxReads = 8; ///< reads of the candidates, if others take them out of memory at once
+constexpr size_t maxRelocated = 4096; ///< most objects relocated from an evicted cluster
+constexpr size_t maxMoved = 32768; ///< most objects relocated from a merged cluster: ClusterEntry::relocated has 16 bits
+constexpr unsigned recordsForOne = 4; ///< records of the turn as which one relocated object counts
+constexpr unsigned relocateRange = 8; ///< bytes from the first candidate to the last one for each byte of payload, at most
 
 using State = Relocation::State;
 
@@ -69,7 +69,7 @@ ClusterFs::Relocation::enter(const State s)
     state_ = s;
 }
 
-/// others may have the cluster
+/// ends the relocation: others may have the cluster
 /// \returns true, for goOn()
 bool
 ClusterFs::Relocation::end()
@@ -79,7 +79,7 @@ ClusterFs::Relocation::end()
     return true;
 }
 
-/// whether deletes have emptied the cluster, which may hold something else by now
+/// whether deletes have emptied the cluster; it may hold other contents by now
 bool
 ClusterFs::Relocation::isGone() const
 {
@@ -109,7 +109,7 @@ ClusterFs::Relocation::goOn()
     return true;
 }
 
-/// finds what of a cluster is to be relocated
+/// finds the candidates
 bool
 ClusterFs::Relocation::look()
 {
@@ -139,7 +139,7 @@ ClusterFs::Relocation::look()
     const auto &index = catalog.index();
     const bool room = mayMove_ && relocator_.hasRoomFor(bytes_) && index.used() + candidates_.size() < index.capacity();
     if (!room && !candidates_.empty() && relocator_.entry(cluster_).errors == ClusterEntry::unwritable && relocator_.fits(cluster_))
-        return end(); // what was stored meanwhile took the room: a later sweep comes back
+        return end(); // objects stored meanwhile took the room: a later sweep comes back
     if (candidates_.empty() || !room) {
         beginEmptying();
         return false;
@@ -149,14 +149,14 @@ ClusterFs::Relocation::look()
     return true;
 }
 
-/// Leaves those candidates that are most likely to be used again, for
-/// their size, as far as a budget allows.
+/// Keeps only the candidates that are worth most, within a budget.
+/// \param budget bytes of payload
 void
 ClusterFs::Relocation::keepBest(const uint64_t budget)
 {
     if (bytes_ <= budget && candidates_.size() <= maxRelocated)
         return;
-    std::vector<uint32_t> byWorth(candidates_.size()); // a heap: most of a large cluster is not kept, and need not be sorted
+    std::vector<uint32_t> byWorth(candidates_.size()); // a heap, since most candidates of a large cluster are not kept: no need to sort them
     std::iota(byWorth.begin(), byWorth.end(), 0U);
     const auto isLess = [this](const uint32_t a, const uint32_t b) { return worth_[a] < worth_[b]; };
     std::make_heap(byWorth.begin(), byWorth.end(), isLess);
@@ -187,7 +187,7 @@ ClusterFs::Relocation::KeepNear(Candidates &list, uint64_t bytes)
     return bytes;
 }
 
-/// reads what is to be relocated
+/// reads all candidates in one request
 void
 ClusterFs::Relocation::read()
 {
@@ -213,18 +213,18 @@ ClusterFs::Relocation::arrived(const ClusterRange &range, const bool well)
 {
     if (well)
         window_ = relocator_.cache.windows.peek(range);
-    // who reads an object of it that is damaged takes all of it out of memory
+    // a reader that finds a damaged object in the cluster takes all its windows out of memory
     if (well && !window_ && !isGone() && ++readsInVain_ < maxReads) {
         read();
         return;
     }
-    // one that is put out of use has bad places: what is whole can be read without them
+    // a cluster that is put out of use has bad places: objects that lie elsewhere can be read alone
     oneByOne_ = !well && !isGone() && relocator_.entry(cluster_).errors == ClusterEntry::unwritable;
     readsInVain_ = 0;
     relocator_.queue(shared_from_this());
 }
 
-/// Reads the next object that is to be relocated.
+/// Reads the next candidate alone.
 /// \returns whether it is in memory already
 bool
 ClusterFs::Relocation::readNext()
@@ -250,16 +250,16 @@ ClusterFs::Relocation::readNext()
 bool
 ClusterFs::Relocation::stage()
 {
-    bool isRead = !oneByOne_ || state_ == State::readingNext; // the next one
+    bool isRead = !oneByOne_ || state_ == State::readingNext; // whether the next candidate was read
     if (state_ != State::staging)
         enter(State::staging);
     for (; next_ < candidates_.size() && relocator_.records; ++next_) {
         if (readsInVain_ >= Health::maxClusterErrors) {
-            next_ = candidates_.size(); // a disk may take seconds for each of these
+            next_ = candidates_.size(); // give up: a disk may take seconds for each bad place
             break;
         }
         if (!isRead && !readNext())
-            return true; // it comes back when it is read
+            return true; // readNext() queues this again when the object is read
         relocator_.spend(recordsForOne);
         copy(candidates_[next_], window_.get());
         if (oneByOne_)
@@ -285,7 +285,7 @@ ClusterFs::Relocation::regroup(const Candidates &list)
     for (const auto &c: list)
         bytes += copy(c, windows.peek({cluster_, sequence_, c.offset, Catalog::ExtentBytes(c.payload)}).get());
     std::vector<uint32_t> offsets;
-    if (context.catalog.offsetsIn(cluster_, offsets)) // else the windows leave memory when their time has come
+    if (context.catalog.offsetsIn(cluster_, offsets)) // if not, the windows leave memory when their time has come
         windows.forgetUnused(cluster_, sequence_, offsets);
     enter(State::packing);
     relocator_.copySettled(cluster_);
@@ -303,7 +303,7 @@ ClusterFs::Relocation::copy(const Candidate &c, const Window *const window)
     auto &context = relocator_.context;
     const auto &r = context.catalog.index()[c.slot];
     if (r.dead() || r.cluster != cluster_ || r.tag != c.tag || r.offset() != c.offset)
-        return 0; // deleted while we read
+        return 0; // it was deleted meanwhile
     if (!stageCopy(c, *window))
         return 0;
     ++context.counters.relocatedObjects;
@@ -334,18 +334,18 @@ ClusterFs::Relocation::stageCopy(const Candidate &c, const Window &window)
     header.size = c.payload;
     header.sequence = sequence_;
     header.key = keyOfExtent(extent);
-    // under another key, it would be in the index twice
+    // if the extent has another key, staging it would put that key into the index a second time
     if (catalog.index().find(header.key) != c.slot ||
             checkExtent(extent, Catalog::ExtentBytes(c.payload), header, context.uuid, cluster_, c.offset) != Status::ok) {
         ++context.counters.corrupt;
         return false;
     }
     if (Staging::MemoryOf(c.payload) > catalog.staging().bytesFree())
-        return false; // promised to writers meanwhile
+        return false; // writers took the room meanwhile
     if (catalog.index().full())
-        return false; // the old record keeps its place until its cluster is free
+        return false; // the old record stays until the cluster is free
     auto info = catalog.info(c.slot);
-    info.flags &= static_cast<uint8_t>(~flagJoined); // the packer will see
+    info.flags &= static_cast<uint8_t>(~flagJoined); // the packer sets it where it fits
     const auto stage = catalog.staging().open(header.key, info);
     if (stage == noStage)
         return false;
@@ -354,7 +354,8 @@ ClusterFs::Relocation::stageCopy(const Candidate &c, const Window &window)
         return false;
     }
     const auto heat = catalog.heat(c.slot);
-    // one that moves on its own merits begins another turn
+    // An object that is moved for its uses counts as used now, with half of them: it has to earn the next move. Merging
+    // says nothing about an object's worth.
     catalog.staging().close(stage, info.size, purpose_ == Purpose::merge ? heat : context.heatOf(StoreContext::usesOf(heat) / 2));
     catalog.relocate(c.slot, stage);
     catalog.staging().complete(stage, context.clock.micros());
@@ -366,7 +367,7 @@ bool
 ClusterFs::Relocation::settle()
 {
     if (state_ != State::packing || relocator_.entry(cluster_).relocated > 1)
-        return false; // there will be more copies, or are
+        return false; // copies are still to be staged, or still in staging
     enter(State::settled);
     return true;
 }
@@ -387,7 +388,7 @@ ClusterFs::Relocation::flushed()
     context.catalog.freeIfEmpty(cluster_);
 }
 
-/// nothing of the cluster is needed any more
+/// from now on, no object of the cluster is needed
 void
 ClusterFs::Relocation::beginEmptying()
 {
@@ -410,8 +411,9 @@ ClusterFs::Relocation::empty()
         catalog.freeCluster(cluster_);
         return true;
     }
-    // What is gone may be deleted before the rest has gone, too, and could not be written down then: as of a
-    // cluster that is free, nothing of it may come back. Each turn says so, since a checkpoint may have begun.
+    // Objects that are forgotten already may be deleted before the cluster is free, and the journal would not have these
+    // deletes. So the journal releases the cluster now: no start brings any object of it back. Each turn notes it again,
+    // because a checkpoint may have begun a new journal.
     relocator_.journal.release(cluster_);
     return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A cluster that objects move out of. */
+/* A relocation: objects move out of a cluster. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SPACE_RELOCATION_H
 #define SQUID_SRC_FS_CLUSTER_SPACE_RELOCATION_H
@@ -19,7 +19,7 @@ class Relocator;
  *
  *  chosen -> reading               some of its objects are worth keeping, and there is room for them
  *  chosen -> staging               a group is brought together whose bytes are in memory
- *  chosen -> emptying              nothing is worth keeping, or there is no room for it
+ *  chosen -> emptying              no object is worth moving, there is no room for them, or all are to be forgotten
  *  chosen -> over                  deletes have emptied the cluster, or a later sweep comes back to it
  *  reading -> staging              the bytes are in memory, or can't be read
  *  reading -> over                 deletes have emptied the cluster
@@ -27,46 +27,46 @@ class Relocator;
  *  readingNext -> staging          it was read, or can't be
  *  staging -> packing              all copies are staged
  *  packing -> settled              all copies are packed elsewhere, or gone
- *  settled -> flushing             a flush of the device begins
- *  flushing -> emptying            the copies survive a power cut
+ *  settled -> flushing             a disk flush begins
+ *  flushing -> emptying            the disk flush is done, and the copies survive a power cut
  *  flushing -> over                the same, and the cluster stays
  *  emptying -> over                the cluster is free, or deletes have emptied it
  */
 
 /// A cluster that is to be emptied, or that a group is moved out of, from the choice to the end: its objects are looked
-/// at, read, staged again, and packed once more, somewhere else. Until they are, and the device was flushed, the cluster
-/// stays as it is: a crash loses none of them. \see Relocator, which has all of them
+/// at, read, staged again, and packed once more, somewhere else. The cluster stays as it is until a disk flush covers
+/// the copies, so that a crash loses none of them. \see Relocator, which has all relocations
 class Relocation : public std::enable_shared_from_this<Relocation>
 {
 public:
     enum class State : uint8_t { chosen, reading, readingNext, staging, packing, settled, flushing, emptying, over };
 
     enum class Purpose : uint8_t {
-        evict, ///< the objects that are worth most move, and all that remains is forgotten
-        merge, ///< the same, but all that are in use move, and stay as old as they were: the cluster holds little
-        forget, ///< no object moves
+        evict, ///< the objects that are worth it move, within the budget, and the others are forgotten
+        merge, ///< all objects that are not too old move, whatever the budget, and keep their heat; the others are forgotten
+        forget, ///< no object moves, and all are forgotten
         regroup ///< the given objects move, and the cluster stays
     };
 
-    /// an object of the cluster, as it was when it was chosen
+    /// an object that is to move; slot, tag and offset tell later whether it is still there
     struct Candidate {
         SlotNo slot;
-        uint32_t tag;
-        uint32_t offset;
+        uint32_t tag; ///< Record::tag
+        uint32_t offset; ///< of its extent, bytes from the cluster's start
         uint32_t payload; ///< bytes
     };
     using Candidates = std::vector<Candidate>;
 
-    /// of a packed cluster that no other relocation has
+    /// begins with a packed cluster that no other relocation has
     Relocation(Relocator &, ClusterNo, Purpose);
 
     ClusterNo cluster() const { return cluster_; }
     State state() const { return state_; }
-    bool evicts() const { return purpose_ != Purpose::regroup; } ///< whether all that remains is to go afterwards
-    Sequence since() const { return since_; } ///< what is packed from the cluster has a higher one
+    bool evicts() const { return purpose_ != Purpose::regroup; } ///< whether the cluster is to become free
+    Sequence since() const { return since_; } ///< clusters that its copies are packed into have a higher number
 
-    /// goes on as far as the turn allows
-    /// \returns false when the next turn is to go on; else there is nothing to do now
+    /// goes on while the turn has records left
+    /// \returns false when the next turn has to go on; true when it is over or waits for somebody
     bool goOn();
 
     /// stages objects whose bytes are in the read cache; for regrouping
@@ -77,16 +77,16 @@ public:
     /// \returns whether they were the last ones
     bool settle();
     void beginFlush() { enter(State::flushing); }
-    /// the device has all copies
+    /// The disk flush is done. If it failed, this goes on all the same, because the space is needed.
     void flushed();
 
     /// whether a state may follow another one
     static bool MayFollow(State from, State to);
 
-    /// A cluster is read from the first object to the last one. Leaves out those at either end
-    /// that lie so far from the others that it would read much for little.
-    /// \param bytes of all
-    /// \returns bytes of those that are left
+    /// A cluster is read from the first candidate to the last one. Leaves out candidates at either
+    /// end that lie far from the others, until less than eight bytes, or so, are read for one that moves.
+    /// \param bytes payload of all
+    /// \returns payload of those that are left
     static uint64_t KeepNear(Candidates &, uint64_t bytes);
 
 private:
@@ -108,17 +108,17 @@ private:
     const ClusterNo cluster_;
     const Purpose purpose_;
     const Sequence sequence_; ///< of the cluster when it was chosen
-    const bool mayMove_; ///< else room must not depend on packing
+    const bool mayMove_; ///< false when enough relocations wait for packing: this one must make room without
     State state_ = State::chosen;
-    Sequence since_;
-    SlotNo nextSlot_; ///< record to look at
+    Sequence since_; ///< see since()
+    SlotNo nextSlot_; ///< the next record to look at
     Candidates candidates_;
-    std::vector<double> worth_; ///< of the candidates before they were cut to the budget
-    uint64_t bytes_ = 0; ///< of the candidates
-    size_t next_ = 0; ///< candidate to copy
-    WindowPointer window_; ///< with their bytes, or nil
-    unsigned readsInVain_ = 0;
-    bool oneByOne_ = false; ///< they can't be read together, and so are read object by object
+    std::vector<double> worth_; ///< EvictionPolicy::worth() of the candidates that look() found
+    uint64_t bytes_ = 0; ///< payload of the candidates
+    size_t next_ = 0; ///< the next candidate to copy
+    WindowPointer window_; ///< with their bytes, or with those of the next one; or nil
+    unsigned readsInVain_ = 0; ///< reads that brought nothing
+    bool oneByOne_ = false; ///< the cluster has bad places, so that each candidate is read alone
 };
 
 using RelocationPointer = std::shared_ptr<Relocation>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moving objects from where they are to other clusters. */
+/* All relocations of an engine. */
 
 #include "fs/cluster/space/Relocator.h"
 
@@ -15,7 +15,7 @@ ClusterFs::Relocator::Relocator(StoreContext &aContext, ReadCache &aCache, Journ
     context.catalog.tellSettled(*this);
 }
 
-/// On a device of a few clusters all of them could be on their way out at once, and none would be there to write to.
+/// On a device of a few clusters, all of them could be evicted at once, and none would be left to pack the copies into.
 size_t
 ClusterFs::Relocator::mostEvicting() const
 {
@@ -42,7 +42,7 @@ ClusterFs::Relocator::regroup(const ClusterNo c, const Sequence sequence, const 
 {
     assert(!holds(c));
     if (entry(c).state != ClusterState::packed || entry(c).sequence != sequence)
-        return 0; // deletes have emptied it meanwhile
+        return 0; // deletes emptied it meanwhile
     const auto r = std::make_shared<Relocation>(*this, c, Relocation::Purpose::regroup);
     all_.push_back(r);
     return r->regroup(list);
@@ -80,7 +80,7 @@ ClusterFs::Relocator::emptying() const
 bool
 ClusterFs::Relocator::waitsForPacking() const
 {
-    // with none of its objects staged, a cluster is being read or waits for a flush
+    // a cluster of whose objects none is staged is being read, or waits for a disk flush
     return !all_.empty() && std::all_of(all_.begin(), all_.end(), [this](const auto &r) { return entry(r->cluster()).relocated > 1; });
 }
 
@@ -90,8 +90,8 @@ ClusterFs::Relocator::copied(const ClusterNo c) const
     return std::any_of(all_.begin(), all_.end(), [s = entry(c).sequence](const auto &r) { return r->since() < s; });
 }
 
-/// Relocated objects count as safe only where they are packed again, and the
-/// device was flushed.
+/// Relocated objects count as safe only when they are packed again and a disk
+/// flush covers that.
 void
 ClusterFs::Relocator::copySettled(const ClusterNo origin)
 {

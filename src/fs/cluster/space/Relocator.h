@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moving objects from where they are to other clusters. */
+/* All relocations of an engine. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SPACE_RELOCATOR_H
 #define SQUID_SRC_FS_CLUSTER_SPACE_RELOCATOR_H
@@ -14,49 +14,51 @@
 
 namespace ClusterFs {
 
-/// All relocations of an engine, what they have in common, and how far they go in a turn. A cluster
-/// has one relocation at a time, and nobody else evicts it or moves objects out of it meanwhile.
+/// All relocations of an engine, the parts of the engine that they work with, and the limit of their
+/// work in a turn. A cluster has one relocation at a time, and nobody else evicts it or moves objects
+/// out of it meanwhile.
 class Relocator : public RelocationListener
 {
 public:
     Relocator(StoreContext &, ReadCache &, Journal &, PackingQueue &);
 
-    /// Lets a packed cluster go that no other relocation has.
+    /// Begins to empty a packed cluster that no other relocation has.
     /// \param purpose not regroup
     void begin(ClusterNo, Relocation::Purpose);
 
-    /// Stages objects of a packed cluster whose bytes are in the read cache.
+    /// Begins to move objects, whose bytes are in the read cache, out of a packed cluster that no other relocation has.
     /// \param sequence of the cluster when they were chosen
     /// \returns bytes staged
     uint64_t regroup(ClusterNo, Sequence, const Relocation::Candidates &);
 
-    /// goes on with what could go on, as far as the turn may
+    /// goes on with queued relocations while the turn has records left
     void work();
 
-    /// whether work() has something to go on with, and waits for nobody
+    /// whether work() could go on at once
     bool hasWork() const { return !queue_.empty(); }
     size_t queued() const { return queue_.size(); } ///< relocations that work() could go on with
 
     bool holds(ClusterNo) const; ///< whether a cluster has a relocation
     size_t held() const { return all_.size(); } ///< clusters that have one
-    size_t evicting() const; ///< of these, those that are to go
-    size_t emptying() const; ///< of these, those that wait for nobody
-    bool full() const { return evicting() >= mostEvicting(); } ///< no more should be evicted by way of relocation
-    bool waitsForPacking() const; ///< all relocations do, and there are some
-    /// whether objects of a packed cluster may have come from one that is still held, and so be there, too
+    size_t evicting() const; ///< of these clusters, those that are to become free
+    size_t emptying() const; ///< of these clusters, those that wait for nobody to become free
+    bool full() const { return evicting() >= mostEvicting(); } ///< whether further victims have to go without moving objects
+    bool waitsForPacking() const; ///< whether there are relocations, and all wait for packing
+    /// whether objects of a packed cluster may have come from a cluster that is still held, where a start would find them
     bool copied(ClusterNo) const;
 
-    /// A flush of the device would let clusters go.
-    /// \param urgent clusters are needed
+    /// whether a disk flush would let enough clusters go
+    /// \param urgent whether clusters are needed: then a single one is enough
     bool wantsFlush(bool urgent) const;
-    /// \returns the relocations whose copies were written before now, for flushed()
+    /// a disk flush begins
+    /// \returns the relocations whose copies it covers, for flushed()
     std::vector<RelocationPointer> beginFlush();
-    /// the flush is done
+    /// the disk flush is done
     void flushed(const std::vector<RelocationPointer> &);
 
-    /// whether so much may be staged without being in the way of what is stored
+    /// whether so many bytes may be staged without taking the room of new objects
     bool hasRoomFor(uint64_t bytes) const;
-    /// whether there could ever be room to move all of a cluster
+    /// whether an empty staging would have room for all objects of a cluster
     bool fits(ClusterNo) const;
 
     /* for Relocation */
@@ -65,23 +67,23 @@ public:
     ReadCache &cache;
     Journal &journal;
     PackingQueue &packing;
-    unsigned records = 0; ///< that may still be gone over in this turn
+    unsigned records = 0; ///< how many this turn may still go over
     void spend(const unsigned n) { records -= std::min(records, n); }
     const ClusterEntry &entry(const ClusterNo c) const { return context.catalog.clusters()[c]; }
-    void queue(const RelocationPointer &r) { queue_.push_back(r); } ///< it could go on now
-    void remove(const Relocation &); ///< others may have its cluster
+    void queue(const RelocationPointer &r) { queue_.push_back(r); } ///< work() is to go on with it
+    void remove(const Relocation &); ///< the relocation is over
 
     /* RelocationListener API */
     void copySettled(ClusterNo origin) override;
 
-    static constexpr unsigned maxEvicting = 8; ///< clusters; on small devices an eighth of all, and two
+    static constexpr unsigned maxEvicting = 8; ///< most clusters that objects move out of to make room; on small devices an eighth of all, at least 2
 
 private:
     size_t mostEvicting() const;
 
     std::vector<RelocationPointer> all_;
-    std::vector<RelocationPointer> settled_; ///< those of them that only wait for a flush
-    std::deque<RelocationPointer> queue_; ///< those of them that could go on now
+    std::vector<RelocationPointer> settled_; ///< those of them that wait for a disk flush
+    std::deque<RelocationPointer> queue_; ///< those of them that work() goes on with
 };
 
 } // namespace ClusterFs

@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Who asked: the address, and the browser because many people may share that.
+/// an id of the client: its address and its browser, because many people may share an address
 uint64_t
 ClientId(const HttpRequest &request)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What Squid's requests tell the engine. */
+/* From Squid's client requests to those that the engine learns from. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_CLIENTREQUEST_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_CLIENTREQUEST_H
@@ -8,9 +8,9 @@
 
 namespace ClusterFs {
 
-/// Describes the client request that is being handled now.
-/// \param key of the object that it is about
-/// \returns false when there is no such request
+/// Describes the client request that Squid handles now, as its code context names it.
+/// \param key of the object that it asks for
+/// \returns false when there is none, or one that is no GET or Squid's own
 bool describeRequest(const Key &key, Request &);
 
 } // namespace ClusterFs

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Squid's name of a flag and the engine's
+/// Squid's bit of a flag and the engine's
 struct FlagPair {
     int squid;
     uint8_t engine;
@@ -44,8 +44,8 @@ ClusterFs::infoOf(const StoreEntry &e)
     info.timestamp = e.timestamp;
     info.expires = e.expires;
     info.lastModified = e.lastModified();
-    // StoreEntry::lastModified() answers with the timestamp when it knows
-    // nothing. Stored like that, it would stay behind when the timestamp moves.
+    // StoreEntry::lastModified() answers with the timestamp when there is no
+    // such header. Stored like that, it would stay behind when the timestamp moves.
     if (const auto reply = e.hasFreshestReply()) {
         if (reply->last_modified < 0 && info.lastModified == info.timestamp)
             info.lastModified = -1;
@@ -70,11 +70,11 @@ void
 ClusterFs::exportInfo(const ObjectInfo &info, StoreEntry &e)
 {
     e.timestamp = static_cast<time_t>(info.timestamp);
-    e.lastref = e.timestamp; // StoreEntry::touch() knows better, and follows
+    e.lastref = e.timestamp; // Squid calls StoreEntry::touch() next, which sets it to now
     e.expires = static_cast<time_t>(info.expires);
     e.lastModified(static_cast<time_t>(info.lastModified));
     e.swap_file_sz = info.size;
-    e.refcount = 1; // of the transaction that stored it
+    e.refcount = 1; // the transaction that stored it
     for (const auto &pair: FlagPairs) {
         if (info.flags & pair.engine)
             EBIT_SET(e.flags, pair.squid);

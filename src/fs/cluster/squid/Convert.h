@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Between Squid's words for an object and the engine's. */
+/* Translates between Squid's and the engine's properties of objects. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_CONVERT_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_CONVERT_H
@@ -13,7 +13,7 @@ namespace ClusterFs {
 /// \param key must not be nil
 Key keyOf(const cache_key *key);
 
-/// the key as Squid functions want it; valid as long as the argument
+/// the key as Squid's functions take it; valid as long as the argument
 inline const cache_key *
 squidKey(const Key &k)
 {
@@ -26,8 +26,8 @@ ObjectInfo infoOf(const StoreEntry &);
 /// whether two objects have the same times and flags
 bool sameBasics(const ObjectInfo &, const ObjectInfo &);
 
-/// Sets times, size, flags and reference count of an entry. A doubtful object
-/// gets the flag that makes Squid revalidate it before each hit.
+/// Sets times, size, flags and reference count of an entry. The entry of a doubtful
+/// object gets the flag that makes Squid revalidate it before each hit.
 void exportInfo(const ObjectInfo &, StoreEntry &);
 
 } // namespace ClusterFs

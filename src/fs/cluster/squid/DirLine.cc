@@ -3,6 +3,7 @@
 
 #include "squid.h"
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/squid/DirLine.h"
 
@@ -39,13 +40,13 @@ bool
 ClusterFs::DirLine::takeSize(const std::string &word, std::string &error)
 {
     if (!IsDigits(word) || word.length() > 12) {
-        error = "size '" + word + "' is not a whole number of MB";
+        error = messageText<Message::sizeNotWhole>(word);
         return false;
     }
     sizeMb = std::stoull(word);
     constexpr auto least = smallestDevice >> 20;
     if (sizeMb && sizeMb < least)
-        error = "a size of " + word + " MB is too small: at least " + std::to_string(least) + " MB are needed";
+        error = messageText<Message::sizeTooSmall>(word, least);
     return error.empty();
 }
 
@@ -58,22 +59,22 @@ ClusterFs::DirLine::IsOfDisk(const std::string &name)
 bool
 ClusterFs::DirLine::takeOption(const std::string &name, char const * const value, std::string &error)
 {
-    const auto text = "option '" + (value ? name + '=' + value : name) + "'"; // as in squid.conf
+    const auto text = value ? name + '=' + value : name; // as in squid.conf
     const auto option = findOption(name);
     if (!names_.insert(name).second)
-        error = text + " is given twice";
+        error = messageText<Message::optionTwice>(text);
     else if (IsFlag(name) && value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-        error = text + " takes no value, or 0 or 1";
+        error = messageText<Message::flagWithValue>(text);
     else if (IsFlag(name))
         return true;
     else if (IsOfDisk(name) && (!value || !(IsDigits(value) || strcmp(value, "-1") == 0) || strlen(value) > 18))
-        error = text + " needs a number of bytes, or -1 for no limit";
+        error = messageText<Message::bytesWanted>(text);
     else if (IsOfDisk(name))
         return true;
     else if (!option)
-        error = "unknown " + text;
+        error = messageText<Message::optionUnknown>(text);
     else if (!value)
-        error = text + " needs a value";
+        error = messageText<Message::optionEmpty>(text);
     else
         return option->take(config, value, error);
     return false;

@@ -9,10 +9,13 @@
 #include "enums.h"
 #include "event.h"
 #include "fd.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/squid/EventLoop.h"
+#include "sbuf/SBuf.h"
+#include "sbuf/Stream.h"
 
 namespace {
-const double TimerSeconds = 0.1;
+const double TimerSeconds = 0.1; ///< between calls without events
 }
 
 void
@@ -34,7 +37,7 @@ ClusterFs::EventLoop::stop()
     if (!started_)
         return;
     started_ = false;
-    if (eventFind(&NoteTime, this)) // or Squid has taken it out to run it
+    if (eventFind(&NoteTime, this)) // if not, Squid runs it right now
         eventDelete(&NoteTime, this);
     if (fd_ >= 0)
         fd_close(fd_); // forgets the watch, too
@@ -53,15 +56,13 @@ ClusterFs::EventLoop::poll()
         } catch (...) {
             ++failures_;
             const auto popular = !(failures_ & (failures_ - 1)); // 1, 2, 4, 8, ...
-            debugs(47, popular ? DBG_IMPORTANT : 3, "ERROR: Squid BUG: clusterfs caught an exception while polling" <<
-                   Debug::Extra << "problem: " << CurrentException <<
-                   Debug::Extra << "problems so far: " << failures_);
+            debugs(47, popular ? DBG_IMPORTANT : 3, messageLine<Message::pollFailed>(failures_, ToSBuf(CurrentException).c_str()));
         }
     });
     polling_ = false;
 }
 
-/// (re)arms what Squid disarms before each call
+/// watches the descriptor; Squid ends that with each call of the handler
 void
 ClusterFs::EventLoop::watch()
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lets Squid's main loop drive an engine. */
+/* Calls of the engine from Squid's main loop. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_EVENTLOOP_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_EVENTLOOP_H
@@ -8,9 +8,9 @@
 
 namespace ClusterFs {
 
-/// Calls a function when a descriptor is readable and ten times a second.
-/// The function runs outside of any transaction's code context; what it throws
-/// is logged and goes no further.
+/// Calls a function when a descriptor is readable, and ten times a second. The
+/// function runs outside of any transaction's code context. An exception that it
+/// throws is logged and goes no further.
 class EventLoop
 {
 public:
@@ -18,14 +18,15 @@ public:
     ~EventLoop() { stop(); }
     EventLoop(EventLoop &&) = delete; // no copying or moving of any kind
 
-    /// \param fd is watched until stop(), -1 = there is none; the caller's to
-    /// close, and to make unreadable
+    /// begins
+    /// \param fd watched until stop(), -1 = none; the caller closes it, and the
+    /// function makes it unreadable
     void start(int fd);
 
-    /// does nothing when not started
+    /// ends; does nothing when not started
     void stop();
 
-    /// Calls the function now. Does nothing inside of itself.
+    /// Calls the function now; does nothing when called by the function.
     void poll();
 
 private:

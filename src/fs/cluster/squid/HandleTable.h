@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What StoreEntry::swap_filen means: a handle of an attached entry. */
+/* Handles of attached entries: the values of StoreEntry::swap_filen. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_HANDLETABLE_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_HANDLETABLE_H
@@ -16,23 +16,23 @@ namespace ClusterFs {
 
 class Writer;
 
-/// The object that a StoreEntry is attached to. Squid changes the keys of
-/// entries while they are attached, so the key is copied when attaching, and
-/// follows when the object does.
+/// The object that a StoreEntry is attached to. Squid changes the keys of entries
+/// while they are attached, so the key is copied at the attaching, and changes only
+/// when the object gets another key in the engine.
 class Attachment
 {
 public:
     Attachment(const Key &k, const ObjectInfo &i): key(k), info(i) {}
 
     Key key; ///< the object's name in the engine
-    ObjectInfo info; ///< as exported to the entry, or taken from it, last
+    ObjectInfo info; ///< as it was exported to the entry, or taken from it, last
 
-    /// The object must not be found again, or is a different one by now; who
-    /// reads or writes it already may go on.
+    /// The object must not be found again, or the key has another object by now.
+    /// Those that read or write it already may go on.
     bool evicted = false;
 
-    /// The object has got another head since the entry learned its size, so
-    /// offsets that the entry knows are not those of the object.
+    /// The object has got another head since the entry learned its size, so that
+    /// offsets of the entry are not those of the object.
     bool replaced = false;
 
     /// The entry has got another key while the object was being stored.
@@ -40,30 +40,29 @@ public:
 
     bool opened = false; ///< somebody has started to read the object for the entry
 
-    /// An object that nobody is to find, but that clients of the entry read:
-    /// Squid may have freed its own copy of these bytes.
+    /// An object that nobody may find, but that clients of the entry read: Squid
+    /// may have freed its own copy of the bytes.
     std::shared_ptr<Writer> unpublished;
 
-    bool cut = false; ///< unpublished ends before the entry does
+    bool cut = false; ///< unpublished ends before the entry's response does
 
     bool lost = false; ///< the engine that had the object is gone
 
-    /// The head on the disk, when this entry has updated it: what it says but
-    /// for times, hashed, and its Date. Zero before, and after a failure.
-    uint64_t headDigest = 0;
-    int64_t headDate = 0;
+    /* the head on the disk, if this entry has updated it; zero before, and after a failure */
+    uint64_t headDigest = 0; ///< hash of its headers without times
+    int64_t headDate = 0; ///< its Date, seconds since 1970
 };
 
 typedef std::shared_ptr<Attachment> AttachmentPointer;
 
-/// Gives numbers to attachments. They say nothing about the place on disk, so
-/// their range limits the attached entries of a process, not the objects.
+/// Gives numbers to attachments. A number says nothing about a place on the disk, so
+/// the range of swap_filen limits the attached entries of a process, and not the
+/// objects of the store.
 class HandleTable
 {
 public:
-    /// most handles; the largest swap_filen value is never given away
-    static constexpr size_t limit = SwapFilenMax;
-    static constexpr sfileno reserved = SwapFilenMax;
+    static constexpr size_t limit = SwapFilenMax; ///< most handles
+    static constexpr sfileno reserved = SwapFilenMax; ///< a value that add() never returns
 
     /// \returns a number from 0 up, or -1 when all are in use
     sfileno add(const AttachmentPointer &);
@@ -74,7 +73,7 @@ public:
     /// frees a handle that is in use
     void remove(sfileno);
 
-    /// all that are in use; remove() must wait
+    /// calls a function for each attachment; it must not call remove()
     void forEach(const std::function<void(Attachment &)> &) const;
 
     size_t used() const { return slots_.size() - free_.size(); }
@@ -82,7 +81,7 @@ public:
 
 private:
     std::deque<AttachmentPointer> slots_; ///< by handle; nil when free
-    std::vector<sfileno> free_;
+    std::vector<sfileno> free_; ///< handles that were removed
 };
 
 } // namespace ClusterFs

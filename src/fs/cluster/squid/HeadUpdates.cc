@@ -22,18 +22,18 @@ namespace {
 /// most head updates on their way; beyond, only times are updated
 const size_t UpdateLimit = 256;
 
-/// the same in bytes that are read and staged for them
+/// most bytes that are read and staged for head updates and renames on their way
 const uint64_t UpdateBytesLimit = 16 * 1024 * 1024;
 
-/// A head is replaced together with what is stored next to it: for so few
-/// bytes, each new Date is worth it.
+/// A new head costs the bytes that are stored with it, too: if they are so few at
+/// most, each new Date is worth it.
 const uint64_t CheapUpdate = 64 * 1024;
 
-/// how old, in seconds, the stored Date of other objects may become while
-/// nothing but times changes; our index has the new ones
+/// how old, in seconds, the stored Date of other objects may become while only
+/// times change; the index has the new ones
 const int64_t DateLimit = 3600;
 
-/// Sets an entry's swap_file_sz to zero, "not known yet", for a while.
+/// sets an entry's swap_file_sz to zero, "not known yet", while it lives
 class SizeHider
 {
 public:
@@ -47,12 +47,12 @@ private:
 
 } // namespace
 
-/// The swap metadata of an entry as it is now. Empty when Squid would not be
-/// able to read it back.
+/// the swap metadata of an entry as it is now; empty when Squid could not read
+/// them back
 static std::string
 FreshMetadata(StoreEntry &e)
 {
-    // the size depends on the head; at first-time swapout it is 0 as well
+    // the metadata have the size, which depends on their own length; at the first swapout it is 0, too
     const SizeHider hider(e);
     size_t size = 0;
     const std::unique_ptr<const char, void (*)(const void *)> metadata(
@@ -64,8 +64,8 @@ FreshMetadata(StoreEntry &e)
     return std::string(metadata.get(), size);
 }
 
-/// What the object of an updated entry should start with: swap metadata and
-/// HTTP headers. Empty when Squid would not be able to read it back.
+/// the new head for the object of an updated entry: swap metadata and HTTP
+/// headers; empty when Squid could not read it back
 static std::string
 FreshHead(StoreEntry &e)
 {
@@ -77,7 +77,7 @@ FreshHead(StoreEntry &e)
     return head;
 }
 
-/// everything in the headers but times, which come anew with each 304
+/// a hash of the headers without times, which are new with each 304
 static uint64_t
 DigestOf(const HttpReply &reply)
 {
@@ -88,7 +88,7 @@ DigestOf(const HttpReply &reply)
             continue;
         std::string text(field->name.rawContent(), field->name.length());
         text.append(1, ':').append(field->value.rawBuf(), field->value.size());
-        digest += std::hash<std::string>()(text); // a 304 changes the order
+        digest += std::hash<std::string>()(text); // a sum, since a 304 changes the order of fields
     }
     return digest ? digest : 1;
 }
@@ -106,7 +106,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     const auto &mem = *e.mem_obj;
     const auto headersSize = mem.baseReply().hdr_sz;
     if (!mem.swap_hdr_sz || headersSize <= 0)
-        return; // nobody knows where the body starts
+        return; // the start of the body is not known
     const auto headSize = mem.swap_hdr_sz + static_cast<uint64_t>(headersSize);
 
     ObjectInfo stored;
@@ -117,7 +117,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     const auto bodySize = e.swap_file_sz - headSize;
     if (stored.size <= bodySize)
         return;
-    const auto storedHeadSize = stored.size - bodySize; // after earlier updates
+    const auto storedHeadSize = stored.size - bodySize; // earlier updates may have changed it
 
     const auto digest = DigestOf(mem.freshestReply());
     const auto storedDigest = attachment->headDigest ? attachment->headDigest : DigestOf(mem.baseReply());
@@ -129,7 +129,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     const auto head = FreshHead(e);
     if (head.empty() || static_cast<int64_t>(head.size() + bodySize) > maxSize) {
         debugs(47, 3, "no room for the new headers of " << e);
-        evict_(*attachment); // the old ones must not be used any longer
+        evict_(*attachment); // the old headers must not be used any longer
         return;
     }
     if (updates_.size() >= UpdateLimit || bytes_ + cost > UpdateBytesLimit)
@@ -139,7 +139,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     bytes_ += cost;
     attachment->headDigest = digest;
     attachment->headDate = mem.freshestReply().date;
-    // Until the disk has the new headers, they are found in store_table.
+    // locked, so that requests find the new headers in store_table until the engine has them
     e.lock("clusterfs update");
     updates_.emplace(key, Update{&e, {attachment}, cost});
     engine.replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
@@ -147,8 +147,8 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     });
 }
 
-/// A head update has ended; objects that are opened from now on have the new
-/// head, if it succeeded.
+/// A head update has ended. If it succeeded, readers that are opened from now on
+/// get the new head.
 void
 ClusterFs::HeadUpdates::noteHeadReplaced(const Key &key, const Status status)
 {
@@ -179,13 +179,13 @@ ClusterFs::HeadUpdates::rename(Engine &engine, StoreEntry &e, const AttachmentPo
     const auto oldSize = metadata.empty() ? 0 : e.mem_obj->swap_hdr_sz;
     if (!oldSize || bytes_ + cost > UpdateBytesLimit) {
         debugs(47, 3, "not kept: " << e);
-        evict_(*attachment); // it is in the way under the old key
+        evict_(*attachment); // it must not be found under the old key
         return;
     }
     bytes_ += cost;
-    e.lock("clusterfs rename"); // until then, it is found in store_table
+    e.lock("clusterfs rename"); // until the rename has ended, so that requests find it in store_table
     const auto name = keyOf(e.publicKey());
-    const auto grown = metadata.size() != oldSize; // the object's size was not known at first
+    const auto grown = metadata.size() != oldSize; // metadata get longer if the object's size was not known at first
     engine.rename(attachment->key, name, static_cast<uint32_t>(oldSize), metadata, [=, &e](const Status status) {
         debugs(47, status == Status::ok ? 5 : 3, name.hex() << " was " << attachment->key.hex() << ": " << statusText(status));
         bytes_ -= cost;

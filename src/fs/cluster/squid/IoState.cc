@@ -11,10 +11,10 @@
 
 namespace {
 
-/// how often bytes may leave memory between their arrival and our copying
+/// how often bytes are fetched for one read, if they leave memory again before they are copied
 const unsigned FetchLimit = 4;
 
-/// tells the store core, later and once, that we are done
+/// an asynchronous call that tells the store core that the I/O has ended
 class ClosedDialer: public CallDialer
 {
 public:
@@ -97,7 +97,7 @@ ClusterFs::IoState::write(char const * const buf, const size_t size, const off_t
     return accepted;
 }
 
-/// copies, and on failures arranges for the callback
+/// gives bytes to the writer, and on failure schedules the callback
 bool
 ClusterFs::IoState::append(char const * const buf, const size_t size, const off_t offset)
 {
@@ -106,9 +106,9 @@ ClusterFs::IoState::append(char const * const buf, const size_t size, const off_
     assert(offset == -1 || (!offset && !offset_)); // no gaps, no rewriting
 
     if (!writer_)
-        return false; // the core has not heard yet of an earlier failure
+        return false; // an earlier failure is on its way to the core
 
-    // the size was unknown, or max-size went down since canStore()
+    // possible when the size was unknown, or max-size went down after canStore()
     if (offset_ + static_cast<int64_t>(size) > dir_.maxObjectSize()) {
         debugs(79, 3, *e << " outgrew " << dir_.maxObjectSize());
         failWriting();
@@ -168,8 +168,8 @@ void
 ClusterFs::IoState::finishWriting()
 {
     if (attachment_->evicted || (attachment_->renamed && writer_->parted())) {
-        // The entry was released while it was stored, or got another key, which
-        // parts can't. Nobody is to find the object, but the swapout itself went well.
+        // The entry was released while it was stored, or got another key, and parts
+        // name the old one. Nobody may find the object, but the swapout went well.
         attachment_->evicted = true;
         attachment_->unpublished = std::move(writer_);
         callBack(DISK_OK);
@@ -215,7 +215,7 @@ ClusterFs::IoState::read_(char * const buf, const size_t size, const off_t offse
         answerReader(got);
 }
 
-/// where the bytes at readOffset_ are in the object as it is now
+/// the offset of the wanted bytes in the object as it is now
 int64_t
 ClusterFs::IoState::storedOffset() const
 {
@@ -226,7 +226,7 @@ void
 ClusterFs::IoState::fetch()
 {
     ++fetches_;
-    // not called when we (and so the reader) are gone
+    // the reader does not call back once it, and so this, is gone
     reader_->fetch(storedOffset(), [this](const Status status) {
         const StoreIOState::Pointer self(this); // the callback may drop us
         noteFetched(status);
@@ -240,7 +240,7 @@ ClusterFs::IoState::noteFetched(const Status status)
     if (!read.callback)
         return; // closed
 
-    // the buffer dies with the caller
+    // if the caller is gone, its buffer is, too
     if (!cbdataReferenceValid(read.callback_data) || dir_.stopped()) {
         forgetReader();
         return;
@@ -265,7 +265,7 @@ void
 ClusterFs::IoState::answerReader(int64_t result)
 {
     if (!result && attachment_->cut)
-        result = -1; // an end that is not the end must not look like one
+        result = -1; // the end of the stored bytes must not look like the end of the response
 
     const auto cb = read.callback;
     const auto buf = readBuffer_;
@@ -302,7 +302,7 @@ ClusterFs::IoState::close(const int how)
     switch (how) {
     case wroteAll:
         assert(!reader_);
-        if (writer_) // or has failed and said so
+        if (writer_) // if not, it has failed, and the core was told
             finishWriting();
         return;
 
@@ -321,8 +321,8 @@ ClusterFs::IoState::close(const int how)
     assert(!"known CloseHow");
 }
 
-/// Reports the end of this I/O once. Always later, because the core is not
-/// ready for the news while it is calling us.
+/// Reports the end of this I/O once. The call comes later, because the core does
+/// not expect it while it calls us.
 void
 ClusterFs::IoState::callBack(const int errorFlag)
 {

@@ -14,12 +14,13 @@ namespace ClusterFs {
 
 class SwapDir;
 
-/// An object being written or read. Keeps its StoreEntry locked.
+/// An object that Squid's store core writes or reads. Keeps its StoreEntry locked.
 class IoState: public ::StoreIOState
 {
     MEMPROXY_CLASS(IoState);
 
 public:
+    /// \param handle of the attachment
     IoState(SwapDir &, StoreEntry &, const AttachmentPointer &, sfileno handle, STIOCB *, void *cbData);
     ~IoState() override;
 
@@ -27,23 +28,23 @@ public:
     void startWriting(std::unique_ptr<Writer> &&);
 
     /// Makes this the swapin of an object.
-    /// \param lostHead how many bytes from the start can't be read, because
-    /// the object has got another head since Squid learned of it
-    /// \param shift how much longer the object has become by that
+    /// \param lostHead bytes from the start that can't be read, because the
+    /// object has got another head since the entry learned its size
+    /// \param shift bytes by which the new head is longer
     void startReading(std::unique_ptr<Reader> &&, int64_t lostHead, int64_t shift);
 
-    /// \returns the unfinished object, or nil
+    /// \returns the writer of the unfinished object, or nil
     const Writer *writer() const { return writer_.get(); }
 
     typedef RefCount<IoState> Pointer;
 
-    /// whether the writer takes no more for now
+    /// whether the device is behind, and the object has a writer
     bool stillCongested() const;
 
-    /// lets the core read on from the origin server, after congested()
+    /// lets the core read on from the origin server, after congested() has stopped it
     void kickProducer();
 
-    /// stops writing (if that is what we do) because the entry detaches
+    /// the entry is detached: stops a swapout
     void abandon();
 
     /* StoreIOState API */
@@ -69,7 +70,7 @@ private:
     AttachmentPointer attachment_;
     std::shared_ptr<Writer> writer_; ///< nil when reading, done, or failed
     std::unique_ptr<Reader> reader_; ///< nil when writing
-    mutable bool producerWaits_ = false; ///< since congested(), until kickProducer()
+    mutable bool producerWaits_ = false; ///< from congested() to kickProducer()
 
     int64_t lostHead_ = 0; ///< see startReading()
     int64_t shift_ = 0; ///< see startReading()
@@ -77,9 +78,9 @@ private:
     /* the outstanding read_() call, if read.callback is set */
     char *readBuffer_ = nullptr; ///< belongs to the caller
     size_t readSize_ = 0;
-    off_t readOffset_ = 0; ///< as the caller counts
-    unsigned fetches_ = 0; ///< for this call
-    CodeContext::Pointer readContext_;
+    off_t readOffset_ = 0; ///< in the object as the entry knows it
+    unsigned fetches_ = 0; ///< Reader::fetch() calls for this one
+    CodeContext::Pointer readContext_; ///< of the caller
 };
 
 } // namespace ClusterFs

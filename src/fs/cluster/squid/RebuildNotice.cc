@@ -35,7 +35,7 @@ ClusterFs::RebuildNotice::update(const int dirIndex, const Engine * const engine
     StoreRebuildData counts;
     counts.updateStartTime(startTime_);
     if (engine) {
-        // A scan of the whole device may take hours.
+        // not indexLoaded() only: a scan of the whole device may take hours, and Squid must not wait for that
         if (engine->state() == EngineState::recovering && !engine->indexLoaded()) {
             const auto found = engine->objectCount();
             const auto part = engine->recoveryProgress();

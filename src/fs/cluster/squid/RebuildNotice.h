@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When Squid hears that a cache_dir knows its objects. */
+/* Tells Squid's core that a cache_dir has its index. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_REBUILDNOTICE_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_REBUILDNOTICE_H
@@ -10,8 +10,9 @@
 
 namespace ClusterFs {
 
-/// Tells the core, once for each cache_dir, when the index is as complete as it will be. All of
-/// Squid waits for that: WCCP, other stores' housekeeping, digests.
+/// Tells the core, once for each cache_dir, that its index is loaded, or that there will be none; a
+/// scan of all clusters may still find more. All of Squid waits for that: WCCP, other stores'
+/// housekeeping, digests.
 class RebuildNotice
 {
 public:
@@ -21,15 +22,16 @@ public:
     /// whether the core has been told
     bool given() const { return given_; }
 
-    /// Tells the core how far the index is, and when it is complete; does nothing after that. Too
-    /// early in Store::Disk::init(): the core resets its counters after all dirs are initialized.
+    /// Tells the core how far the index is, and when it is complete; does nothing after that. Must
+    /// not be called in Store::Disk::init(): the core resets its counters after all dirs are
+    /// initialized.
     /// \param dirIndex of the cache_dir
-    /// \param engine nil when there is none, and so nothing to wait for
+    /// \param engine nil when there is none: then there is nothing to wait for
     void update(int dirIndex, const Engine *engine);
 
 private:
-    timeval startTime_ = {};
-    bool given_ = false;
+    timeval startTime_ = {}; ///< of begin()
+    bool given_ = false; ///< see given()
 };
 
 } // namespace ClusterFs

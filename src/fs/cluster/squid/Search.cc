@@ -15,8 +15,8 @@
 StoreSearch *
 ClusterFs::Search::Make()
 {
-    // The validation at startup is for entries loaded into store_table; it
-    // would walk millions of ours for nothing.
+    // The core's validation at a start is for entries that a start loads into
+    // store_table. It would walk millions of our objects for nothing.
     if (StoreController::store_dirs_rebuilding)
         return nullptr;
     return new Search;
@@ -47,7 +47,7 @@ ClusterFs::Search::findNext()
         ObjectInfo info;
         while (dir && dir->nextObject(cursor_, key_, info, looks_)) {
             if (hash_lookup(store_table, squidKey(key_)))
-                continue; // already seen
+                continue; // the search over store_table has it
             fill(dir->index, info);
             return true;
         }
@@ -58,7 +58,7 @@ ClusterFs::Search::findNext()
     return false;
 }
 
-/// makes entry_ look like what SwapDir::get() would have made
+/// makes entry_ look like one that SwapDir::get() returns
 void
 ClusterFs::Search::fill(const int dirIndex, const ObjectInfo &info)
 {

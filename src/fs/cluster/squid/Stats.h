@@ -8,7 +8,7 @@
 
 namespace ClusterFs {
 
-/// mgr:clusterfs
+/// writes the page mgr:clusterfs: a section for each cache_dir
 void ReportStats(StoreEntry *);
 
 } // namespace ClusterFs

@@ -2,11 +2,11 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
-#include "debug/Stream.h"
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/recovery/Format.h"
+#include "fs/cluster/squid/CacheLog.h"
 #include "fs/cluster/squid/StoreMaker.h"
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-ClusterFs::StoreMaker::StoreMaker(const std::string &name, const std::string &path, const uint64_t sizeMb, const Config &config, const Log &log):
-    name_(name),
+ClusterFs::StoreMaker::StoreMaker(const std::string &path, const uint64_t sizeMb, const Config &config, const Log &log):
     path_(path),
     sizeMb_(sizeMb),
     config_(config),
@@ -33,7 +32,7 @@ ClusterFs::StoreMaker::make(std::string &error)
     return false;
 }
 
-/// Sees to it that a file is there, and as long as configured, where there may be one.
+/// creates a file if nothing has this path, and extends a blank one that is shorter than configured
 bool
 ClusterFs::StoreMaker::makeFile(std::string &error)
 {
@@ -53,13 +52,13 @@ ClusterFs::StoreMaker::makeFile(std::string &error)
     return file_.extend(path_, verdict.id, wanted, error);
 }
 
-/// formats what may be formatted without asking
+/// formats a blank device or file, and leaves a store of ours as it is
 bool
 ClusterFs::StoreMaker::formatBlank(std::string &error) const
 {
     const auto verdict = examine(path_);
     if (verdict.ours) {
-        debugs(47, DBG_IMPORTANT, name_ << " holds a cache already and was left as it is");
+        say<Message::isOurs>(toCacheLog, path_);
         return true;
     }
     if (!verdict.blank || !verdict.usable) {
@@ -87,13 +86,13 @@ ClusterFs::StoreMaker::formatBlank(std::string &error) const
 
     const auto available = device->size();
     const auto wanted = sizeMb_ ? sizeMb_ << 20 : available;
-    if (wanted >> 20 != available >> 20) {
-        debugs(47, DBG_IMPORTANT, "WARNING: " << name_ << " is configured with " << sizeMb_ <<
-               " MB, but has " << (available >> 20) << " MB" << (wanted < available ? "; the rest stays unused" : ""));
-    }
+    if (wanted >> 20 < available >> 20)
+        say<Message::partUnused>(toCacheLog, path_, sizeMb_, available >> 20);
+    else if (wanted >> 20 > available >> 20)
+        say<Message::deviceShorter>(toCacheLog, path_, sizeMb_, available >> 20);
     const auto status = formatDevice(*device, config_, seed, error, std::min(wanted, available));
     if (status == Status::ok)
-        debugs(47, DBG_IMPORTANT, name_ << " was formatted");
+        say<Message::formatted>(toCacheLog, path_);
     else if (error.empty())
         error = statusText(status);
     return status == Status::ok;

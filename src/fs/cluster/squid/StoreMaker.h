@@ -12,33 +12,32 @@
 
 namespace ClusterFs {
 
-/// Makes a store where a cache_dir wants one: leaves alone what is ours, formats what is blank,
-/// refuses the rest. All of this is done as the user that will use the store, and waits for the disk.
+/// Makes a store for a cache_dir: leaves a store of ours as it is, formats a blank device or file,
+/// and refuses everything else. Squid calls it as the user that will use the store. Blocks.
 class StoreMaker
 {
 public:
-    /// \param name of the cache_dir in cache.log
-    /// \param sizeMb as configured; 0 = all there is
-    /// \param log gets what the device has to say
-    StoreMaker(const std::string &name, const std::string &path, uint64_t sizeMb, const Config &, const Log &log);
+    /// \param sizeMb MB, as configured; 0 = the whole device
+    /// \param log takes the warnings of the device
+    StoreMaker(const std::string &path, uint64_t sizeMb, const Config &, const Log &log);
 
-    /// \returns false with the reason in error. Then everything is as before: a better size,
-    /// say, is as welcome as if nothing had happened.
+    /// Makes the store, if there is none.
+    /// \returns false with the reason in error; a file is then as it was before, so that
+    /// another try with another size succeeds
     bool make(std::string &error);
 
-    /// \returns what squid -z could do about a failed start, to be appended to the reason; maybe nothing
+    /// \returns advice to run squid -z after a failed start, to be appended to the reason; empty if that would not help
     static std::string Advice(const std::string &path, uint64_t sizeMb);
 
 private:
     bool makeFile(std::string &error);
     bool formatBlank(std::string &error) const;
 
-    const std::string name_;
     const std::string path_;
-    const uint64_t sizeMb_;
+    const uint64_t sizeMb_; ///< see StoreMaker()
     const Config config_;
     const Log log_;
-    Preallocation file_; ///< made, or made longer
+    Preallocation file_; ///< the file that was created or extended, if one was
 };
 
 } // namespace ClusterFs

@@ -13,6 +13,7 @@
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/squid/CacheLog.h"
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
@@ -35,14 +36,14 @@
 
 namespace {
 
-/// how long a shutdown may take to write what is in memory
+/// how long a shutdown may take to write staged objects and the checkpoint
 const unsigned CloseMilliseconds = 20000;
 
-/// how long, in seconds, and how often to wait until a device that is out of service owes no answers
+/// how long, in seconds, and how often letGo() waits for the last answers of a device that is out of service
 const double IdleWait = 0.1;
 const unsigned IdleWaitLimit = 50;
 
-/// within so many polls whoever waits for a device that is out of service has heard of it
+/// after so many polls, all readers and updates that wait for a device that is out of service have their answers
 const unsigned LastPolls = 8;
 
 /// how long to sleep at a time when waiting for recovery (squid -F)
@@ -74,40 +75,20 @@ ClusterFs::SwapDir::ForEach(const std::function<void(SwapDir &)> &visit)
     }
 }
 
-/// the cache_dir in cache.log
-std::string
-ClusterFs::SwapDir::label() const
-{
-    return std::string("cache_dir ") + type() + ' ' + path;
-}
-
-/// an error that mentions what it is about
+/// an error with the path in front of it, unless it names the path already
 std::string
 ClusterFs::SwapDir::named(const std::string &error) const
 {
     return error.find(path) == std::string::npos ? std::string(path) + ": " + error : error;
 }
 
-/// the engine's lines in cache.log
+/// a function that writes the engine's lines to cache.log
 ClusterFs::Log
 ClusterFs::SwapDir::log() const
 {
-    const auto prefix = label() + ": ";
+    const auto prefix = std::string("cache_dir ") + type() + ' ' + path + ": ";
     return [prefix](const LogLevel level, const std::string &line) {
-        switch (level) {
-        case LogLevel::error:
-            debugs(47, DBG_IMPORTANT, "ERROR: " << prefix << line);
-            break;
-        case LogLevel::warning:
-            debugs(47, DBG_IMPORTANT, "WARNING: " << prefix << line);
-            break;
-        case LogLevel::notice:
-            debugs(47, DBG_IMPORTANT, prefix << line);
-            break;
-        case LogLevel::debug:
-            debugs(47, 3, prefix << line);
-            break;
-        }
+        toCacheLog(level, prefix + line);
     };
 }
 
@@ -117,7 +98,7 @@ ClusterFs::SwapDir::log() const
 void
 ClusterFs::SwapDir::reject(const std::string &why) const
 {
-    debugs(3, DBG_CRITICAL, "FATAL: cache_dir " << type() << ' ' << path << ": " << why);
+    debugs(3, DBG_CRITICAL, messageLine<Message::rejected>(path, why));
     self_destruct();
 }
 
@@ -132,7 +113,7 @@ ClusterFs::SwapDir::parse(const int anIndex, char * const aPath)
     max_size = sizeMb_ << 20;
 }
 
-/// parses what follows the path
+/// parses the words behind the path
 void
 ClusterFs::SwapDir::parseLine(const int isReconfiguration)
 {
@@ -152,7 +133,7 @@ ClusterFs::SwapDir::getOptionTree() const
     const auto tree = Store::Disk::getOptionTree();
     const auto options = dynamic_cast<ConfigOptionVector*>(tree);
     assert(options);
-    // first, to see each option; what is not ours goes on to the others
+    // in front, so that we see each option; those of Store::Disk go on to its parser
     const auto self = const_cast<SwapDir*>(this);
     options->options.insert(options->options.begin(),
                             new ConfigOptionAdapter<SwapDir>(*self, &SwapDir::parseOption, &SwapDir::dumpOption));
@@ -174,15 +155,13 @@ void
 ClusterFs::SwapDir::reconfigure()
 {
     if (!reconfiguring) { // the core takes a second line for a reconfiguration
-        reject("there is more than one cache_dir line with this path");
+        reject(messageText<Message::sameLine>());
         return;
     }
     parseLine(1);
 
-    if (line_.sizeMb != sizeMb_) {
-        debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' size cannot be changed dynamically, value left unchanged (" <<
-               sizeMb_ << " MB)");
-    }
+    if (line_.sizeMb != sizeMb_)
+        say<Message::sizeStays>(toCacheLog, path, sizeMb_);
     auto wanted = config_;
     for (const auto &option: options()) {
         const auto value = option.read(line_.config);
@@ -190,10 +169,9 @@ ClusterFs::SwapDir::reconfigure()
             continue;
         if (option.effect == Option::Effect::live) {
             option.write(wanted, value);
-            debugs(3, DBG_IMPORTANT, "cache_dir '" << path << "' " << option.name << " now " << option.valueIn(wanted));
-        } else if (line_.has(option.name)) { // else the default may have been computed
-            debugs(3, DBG_IMPORTANT, "WARNING: cache_dir '" << path << "' " << option.name <<
-                   " cannot be changed dynamically, value left unchanged (" << option.valueIn(config_) << ")");
+            say<Message::optionChanged>(toCacheLog, path, option.name, option.valueIn(wanted));
+        } else if (line_.has(option.name)) { // if not, resolveDefaults() may have computed the value in use
+            say<Message::optionStays>(toCacheLog, path, option.name, option.valueIn(config_));
         }
     }
     std::string error;
@@ -205,11 +183,11 @@ ClusterFs::SwapDir::reconfigure()
     if (started())
         engine_->reconfigure(config_);
     const auto missing = started() ? !readable() : !trouble_.empty();
-    if (missing && !eventFind(&StartAgain, this)) // when squid.conf has been read to its end
+    if (missing && !eventFind(&StartAgain, this)) // as an event, after squid.conf has been read to its end
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
 }
 
-/// computes what the administrator left to us
+/// computes the defaults that depend on other directives
 void
 ClusterFs::SwapDir::resolveDefaults(Config &config) const
 {
@@ -232,7 +210,7 @@ ClusterFs::SwapDir::dumpOption(StoreEntry * const e) const
 {
     for (const auto &option: options()) {
         if (option.read(config_) < option.least)
-            continue; // object-size, in processes that do not use the dir
+            continue; // object-size before resolveDefaults(), in processes that do not use the dir
         storeAppendPrintf(e, " %s=%s", option.name, option.valueIn(config_).c_str());
     }
 }
@@ -240,27 +218,24 @@ ClusterFs::SwapDir::dumpOption(StoreEntry * const e) const
 bool
 ClusterFs::SwapDir::needsDiskStrand() const
 {
-    // The core asks this when all of squid.conf has been parsed, our only
-    // chance to compare directives. A reconfiguration can't change workers.
-    if (!reconfiguring && InDaemonMode() && ::Config.workers > 1) {
-        fatalf("cache_dir %s %s can be used by one worker only, but squid.conf has 'workers %d': "
-               "set 'workers 1' or replace this cache_dir\n",
-               type(), path, ::Config.workers);
-    }
+    // The core asks this after all of squid.conf has been parsed, so this is the
+    // place to compare directives. A reconfiguration can't change workers.
+    if (!reconfiguring && InDaemonMode() && ::Config.workers > 1)
+        fatal(messageText<Message::workers>(path, ::Config.workers).c_str());
     return false;
 }
 
 /* start and stop */
 
-/// squid -z. A refusal costs this cache_dir only: the others are made, and Squid starts.
+/// squid -z. If it fails, only this cache_dir is not used: the others are made, and Squid starts.
 void
 ClusterFs::SwapDir::create()
 {
     auto config = config_;
     resolveDefaults(config);
     std::string error;
-    if (!StoreMaker(label(), path, sizeMb_, config, log()).make(error))
-        debugs(47, DBG_CRITICAL, "ERROR: cache_dir " << type() << " was not made, and Squid does without it: " << named(error));
+    if (!StoreMaker(path, sizeMb_, config, log()).make(error))
+        debugs(47, DBG_CRITICAL, messageLine<Message::notMade>(named(error))); // on the terminal, too
 }
 
 void
@@ -268,18 +243,18 @@ ClusterFs::SwapDir::init()
 {
     assert(!engine_ && !rebuild_.given());
 
-    // The configuration is destroyed at exit, when most of what we would need
-    // to take an engine down properly is gone already; sync() has done it.
+    // Never destroyed: the configuration goes at exit, when the parts of Squid that
+    // the engine needs to close are gone already. sync() has closed it before.
     lock();
 
     rebuild_.begin();
     resolveDefaults(config_);
     start();
-    // not now: the core resets the counters after all dirs are initialized
+    // as an event, because the core resets the counters after all dirs are initialized
     eventAdd("ClusterFs::SwapDir::FinishStart", &FinishStart, this, 0.0, 0, false);
 }
 
-/// opens the device, or says once why not
+/// opens the device, or logs once why that failed
 void
 ClusterFs::SwapDir::start()
 {
@@ -298,18 +273,18 @@ ClusterFs::SwapDir::start()
         storeConfigure(); // the sizes are known now
         const auto exposure = exposureOf(path);
         if (!exposure.empty())
-            log()(LogLevel::warning, exposure);
+            log()(rowOf(Message::exposed).level, exposure);
         if (opt_store_doublecheck)
-            debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << ": -S adds nothing here because each read is checked");
+            say<Message::noChecks>(toCacheLog, path);
     } else {
         engine_ = nullptr;
         device_ = nullptr;
         trouble_ = named(trouble_) + StoreMaker::Advice(path, sizeMb_);
-        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << trouble_);
+        say<Message::notUsed>(toCacheLog, trouble_);
     }
 }
 
-/// A dir that comes later has missed no share: it goes on with those that had least.
+/// A dir that comes into service later gets the share of those that have least, so that it does not get all new objects.
 void
 ClusterFs::SwapDir::joinOthers()
 {
@@ -327,8 +302,9 @@ ClusterFs::SwapDir::StartAgain(void * const self)
     static_cast<SwapDir*>(self)->startAgain();
 }
 
-/// Takes a device into service that came back, or was exchanged, since it could
-/// not be opened. What Squid has deleted meanwhile does not come back with it.
+/// Takes a device into service that could not be opened, or was out of service,
+/// and is back or was exchanged. Objects that Squid deleted meanwhile do not come
+/// back with it.
 void
 ClusterFs::SwapDir::startAgain()
 {
@@ -337,20 +313,19 @@ ClusterFs::SwapDir::startAgain()
     if (started() && !letGo())
         return;
     if (missed_.full()) {
-        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": more was deleted since Squid has "
-               "started than it remembers, and may be in there; empty it with clusterfs format --force, and restart Squid");
+        say<Message::notUsed>(toCacheLog, messageText<Message::tooManyDeletes>(path));
         return;
     }
     start();
     if (!started())
         return;
     missed_.tell(*engine_, squid_curtime);
-    debugs(47, DBG_IMPORTANT, "cache_dir " << type() << ' ' << path << " is in service again");
+    say<Message::backInService>(toCacheLog, path);
 }
 
-/// Does away with the engine of a device that is out of service.
-/// \returns false, and arranges for another try, while the device owes answers:
-/// to close it then would hold up Squid
+/// Destroys the engine of a device that is out of service.
+/// \returns false while the device owes answers, because to close it then would
+/// hold up Squid; schedules another try, unless there were too many
 bool
 ClusterFs::SwapDir::letGo()
 {
@@ -365,11 +340,10 @@ ClusterFs::SwapDir::letGo()
     }
     idleWaits_ = 0;
     if (!idle) {
-        debugs(47, DBG_IMPORTANT, "ERROR: cache_dir " << type() << " is not used: " << path << ": the device has not answered all of "
-               "its requests yet; try squid -k reconfigure later");
+        say<Message::notUsed>(toCacheLog, messageText<Message::notAnswered>(path));
         return false;
     }
-    // The device may have older versions of what was not written any more.
+    // The journal does not have these deletes, and the device may have older versions of attached objects.
     for (const auto &key: engine_->removalsPending())
         missed_.note(key);
     handles_.forEach([this](Attachment &attachment) {
@@ -387,7 +361,7 @@ ClusterFs::SwapDir::letGo()
     return true;
 }
 
-/// whether the dir is out of service, or may be some time: what is deleted then may come back with the device
+/// whether the device is out of service and may come into service again: then deletes have to be remembered
 bool
 ClusterFs::SwapDir::mayReturn() const
 {
@@ -411,11 +385,8 @@ ClusterFs::SwapDir::open(std::string &error)
 
     max_size = engine_->superblock()->geometry.deviceBytes;
     const auto formattedMb = max_size >> 20;
-    if (sizeMb_ && sizeMb_ != formattedMb) {
-        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " is configured with " << sizeMb_ <<
-               " MB, but was formatted with " << formattedMb << " of " << (device_->size() >> 20) <<
-               " MB. This can't change without formatting it anew");
-    }
+    if (sizeMb_ && sizeMb_ != formattedMb)
+        say<Message::sizeFormatted>(toCacheLog, path, sizeMb_, formattedMb, device_->size() >> 20);
     fs.blksize = static_cast<int>(device_->alignment());
     return status;
 }
@@ -439,7 +410,7 @@ ClusterFs::SwapDir::finishStart()
     noteRebuild();
 }
 
-/// what the driver calls
+/// the function that loop_ calls
 void
 ClusterFs::SwapDir::poll()
 {
@@ -456,7 +427,7 @@ ClusterFs::SwapDir::kickWhenDrained(const IoState::Pointer &sio)
     congested_.push_back(sio);
 }
 
-/// gives those who had to wait another chance; some may come back
+/// lets producers go on whose writers are not congested any more
 void
 ClusterFs::SwapDir::kickProducers()
 {
@@ -474,7 +445,7 @@ int
 ClusterFs::SwapDir::callback()
 {
     loop_.poll();
-    return 0; // a busy disk is no reason for the core to give up
+    return 0; // not a count of answers: the core takes 100 in one pass for a fault and ends Squid
 }
 
 /// tells the core how far the start is
@@ -491,12 +462,10 @@ ClusterFs::SwapDir::sync()
     if (!started())
         return;
     loop_.stop();
-    stopped_ = true; // before close() answers those who can't hear it any more
+    stopped_ = true; // before close(), whose answers must not reach readers any more
     const auto status = engine_->close(CloseMilliseconds);
-    if (status != Status::ok) {
-        debugs(47, DBG_IMPORTANT, "WARNING: cache_dir " << type() << ' ' << path << " was not stopped cleanly: " <<
-               statusText(status) << ". The next start will recover it");
-    }
+    if (status != Status::ok)
+        say<Message::notStoppedCleanly>(toCacheLog, path, statusText(status));
     kickProducers();
 }
 
@@ -521,7 +490,7 @@ ClusterFs::SwapDir::maxObjectSize() const
     uint64_t possible = configured;
     if (started())
         possible = engine_->maxObjectSize();
-    else if (max_size) // else we will know when the device is open
+    else if (max_size) // without a size, the limit is known once the device is open
         possible = max_size;
     return static_cast<int64_t>(std::min<uint64_t>(configured, possible));
 }
@@ -544,7 +513,7 @@ ClusterFs::SwapDir::get(const cache_key * const key)
     const auto name = keyOf(key);
     ObjectInfo info;
     if (!engine_->find(name, info)) {
-        noteRequest(name); // hits come by in reference()
+        noteRequest(name); // of hits, reference() does this
         return nullptr;
     }
 
@@ -557,8 +526,8 @@ ClusterFs::SwapDir::get(const cache_key * const key)
     return nullptr;
 }
 
-/// Ties an entry to an object that is here.
-/// \returns false when too many are tied already
+/// attaches an entry to an object that is stored
+/// \returns false when too many entries are attached already
 bool
 ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &info)
 {
@@ -574,12 +543,12 @@ ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &inf
     e.store_status = STORE_OK;
     e.attachToDisk(index, handle, SWAPOUT_DONE);
     e.ping_status = PING_NONE;
-    EBIT_SET(e.flags, ENTRY_VALIDATED); // else all reading is refused
+    EBIT_SET(e.flags, ENTRY_VALIDATED); // without it, Squid refuses to read the object
     debugs(47, 5, e << " has " << name.hex());
     return true;
 }
 
-// Only called in SMP mode, which another cache_dir with a disker brings about.
+// only called in SMP mode, which Squid enters when another cache_dir has a disker
 bool
 ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
 {
@@ -616,19 +585,19 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
         return false;
 
     // The core asks before it stores a public entry that has no disk, and when
-    // a client has read one. A copy from the shared memory cache, which lets go
-    // of it once it is whole, may well be a copy of what we have.
+    // a client has read one. An entry that was copied from the shared memory
+    // cache (whose I/O is done once the copy is whole) may be a copy of our object.
     const auto io = e.mem_obj ? e.mem_obj->memCache.io : Store::ioUndecided;
     const auto copied = io == Store::ioReading || (io == Store::ioDone && e.mem_status == IN_MEMORY);
     const auto updated = e.mem_obj && e.mem_obj->appliedUpdates; // a 304 may bring new headers and no new times
     if (copied && !updated && stored.timestamp == e.timestamp && stored.expires == e.expires)
         return true;
 
-    // A new response. Who made it public released an older entry only if it was
-    // in memory, and under this very key: a reload finds the marker of a Vary
-    // object, not the variant, and nothing at all with collapsed_forwarding.
-    // What we have must not come back, also if the new response will not be
-    // stored, or in another cache_dir.
+    // A new response. When it was made public, Squid released an older entry
+    // only if that was in memory, and under this very key: a reload finds the
+    // marker of a Vary object and not the variant, and nothing at all with
+    // collapsed_forwarding. Our older object must not come back, even if the new
+    // response is not stored, or in another cache_dir.
     debugs(47, 5, e << " replaces " << name.hex());
     engine_->remove(name);
     return false;
@@ -637,7 +606,7 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
 void
 ClusterFs::SwapDir::reference(StoreEntry &e)
 {
-    // Squid calls this for each find(). Opening the object is the same hit.
+    // Squid calls this for each entry that it finds. Opening the object then is part of the same hit.
     const auto attachment = handles_.find(e.swap_filen);
     if (!attachment)
         return;
@@ -645,7 +614,7 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
         engine_->touch(attachment->key);
         noteRequest(attachment->key);
     }
-    // The engine drops what is too old, but this may be a hit from cache_mem.
+    // The engine does not find objects that are too old, but this may be a hit from cache_mem.
     if (config_.fileLifetime && squid_curtime - e.timestamp > static_cast<time_t>(config_.fileLifetime) &&
             !EBIT_TEST(e.flags, ENTRY_REVALIDATE_ALWAYS)) {
         attachment->info.flags |= flagDoubtful; // until a 304; see FreshInfo()
@@ -732,8 +701,8 @@ ClusterFs::SwapDir::disconnect(StoreEntry &e)
 void
 ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
 {
-    // We keep no log of entries. But this is how one learns of a new key: when
-    // a collapsed revalidation has brought a new response.
+    // We keep no log of entries. But this call is the only one that tells of a
+    // new key, when a collapsed revalidation has brought a new response.
     if (op != SWAP_LOG_ADD || !e.key)
         return;
     const auto attachment = handles_.find(e.swap_filen);
@@ -741,10 +710,10 @@ ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
     if (!attachment || attachment->key == name)
         return;
     debugs(47, 5, e << " was " << attachment->key.hex());
-    // The core releases what it has in memory under that key, if anything.
+    // Of an older object with that key, the core releases only what is in memory.
     ForEach([&name](const SwapDir &dir) { dir.remove(name); });
     if (!e.swappedOut())
-        attachment->renamed = true; // we are called again when the swapout is done
+        attachment->renamed = true; // the core calls this again when the swapout is done
     else if (readable() && !attachment->evicted)
         const_cast<HeadUpdates&>(updates_).rename(*engine_, const_cast<StoreEntry&>(e), attachment);
 }
@@ -766,7 +735,7 @@ ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded,
         debugs(47, 3, "too much metadata: " << e.mem_obj->swap_hdr_sz << " in " << e);
         return false;
     }
-    // what is needed is a lower bound until the size is known
+    // diskSpaceNeeded is only a lower bound until the size is known
     const auto known = e.mem_obj->expectedReplySize() >= 0;
     if (!engine_->canCreate(known ? diskSpaceNeeded : -1, load))
         return false;
@@ -774,8 +743,8 @@ ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded,
     return true;
 }
 
-/// What the dir has received of its size since it is in use. It is counted in
-/// clusters, so that one dir gets what belongs to a page.
+/// The bytes that the dir has received since it is in use, as a share of its size.
+/// They are counted in whole clusters, so that the objects of a page go to one dir.
 double
 ClusterFs::SwapDir::share() const
 {
@@ -783,9 +752,9 @@ ClusterFs::SwapDir::share() const
     return static_cast<double>(received_ / geometry.clusterBytes * geometry.clusterBytes) / static_cast<double>(geometry.deviceBytes);
 }
 
-/// How many dirs of the same limits have had less for their size. With equal
-/// loads the core takes the dir with most bytes free, and a large one that is
-/// full has more of them than a small one: it would get all.
+/// How many dirs with the same limits have received less for their size. With
+/// equal loads, the core takes the dir with most bytes free. A large dir that is
+/// full has more of them than a small one, and would get all objects.
 int
 ClusterFs::SwapDir::countOfThoseBehind() const
 {
@@ -804,7 +773,7 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
     if (!readable() || !e.key || !e.mem_obj)
         return nullptr;
     if (EBIT_TEST(e.flags, KEY_PRIVATE))
-        return nullptr; // released since the decision to store it
+        return nullptr; // it was released after the decision to store it
 
     assert(!e.hasDisk());
     const auto attachment = std::make_shared<Attachment>(keyOf(static_cast<const cache_key*>(e.key)), infoOf(e));
@@ -827,7 +796,7 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
     received_ += expected < 0 ? uint64_t(config_.objectKb) << 10 : static_cast<uint64_t>(expected);
     noteRequest(attachment->key); // the lookup, if any, may have been for another key
 
-    // the caller attaches the entry to what we set here
+    // the caller attaches the entry to the swap_dirn and swap_filen of this
     const RefCount<IoState> sio = new IoState(*this, e, attachment, handle, cb, cbData);
     sio->startWriting(std::move(writer));
     return sio.getRaw();
@@ -842,11 +811,11 @@ ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
 
     ObjectInfo stored;
     if (engine_->peek(attachment->key, stored) && stored.size != e.swap_file_sz) {
-        debugs(47, DBG_IMPORTANT, "ERROR: Squid BUG: stored " << stored.size << " bytes of " << e.swap_file_sz << "; forgetting " << e);
+        say<Message::sizeWrong>(toCacheLog, stored.size, e.swap_file_sz, ToSBuf(e).c_str());
         evict(*attachment);
         return;
     }
-    // negative caching, for one, marks entries after they were given to us
+    // the entry may have changed since it was given to us: negative caching marks it later
     const auto info = FreshInfo(e, *attachment);
     if (!sameBasics(info, attachment->info)) {
         engine_->updateInfo(attachment->key, info);
@@ -867,14 +836,15 @@ ClusterFs::SwapDir::finalizeSwapoutFailure(StoreEntry &e)
 /* reading */
 
 /// Prepares for reading an object that has got another head since the entry
-/// learned of it. The body is the same.
-/// \param lostHead receives how many bytes can't be read
-/// \param shift receives how much longer the object has become
-/// \returns false when nobody knows where the body starts
+/// learned its size. The body is the same.
+/// \param size of the object now, bytes
+/// \param lostHead receives how many bytes from the start can't be read
+/// \param shift receives by how many bytes the object is longer
+/// \returns false when the start of the body is not known
 static bool
 AdaptTo(const uint64_t size, const StoreEntry &e, int64_t &lostHead, int64_t &shift)
 {
-    // the first reader is still waiting for the old head
+    // not known while the first reader still waits for the old head
     if (!e.mem_obj || !e.mem_obj->swap_hdr_sz || e.mem_obj->baseReply().hdr_sz <= 0)
         return false;
     lostHead = static_cast<int64_t>(e.mem_obj->swap_hdr_sz) + e.mem_obj->baseReply().hdr_sz;
@@ -895,7 +865,7 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     std::unique_ptr<Reader> reader;
     const auto swapout = e.mem_obj ? dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()) : nullptr;
     if (swapout && swapout->writer())
-        reader = engine_->read(*swapout->writer()); // as far as it has got
+        reader = engine_->read(*swapout->writer()); // which grows while it is read
     else if (attachment->unpublished && !attachment->cut)
         reader = engine_->read(*attachment->unpublished);
     else if (!attachment->evicted)
@@ -905,7 +875,7 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     int64_t shift = 0;
     if (reader && e.swappedOut()) {
         if (attachment->replaced && !attachment->opened && !e.mem_obj->swap_hdr_sz) {
-            e.swap_file_sz = reader->size(); // nobody has seen the old head
+            e.swap_file_sz = reader->size(); // nobody has read the old head
             attachment->replaced = false;
         }
         const auto fits = attachment->replaced ? AdaptTo(reader->size(), e, lostHead, shift) :
@@ -925,7 +895,7 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
 
 /* updating */
 
-/// the entry's times and flags, but for a flag that we added in exportInfo()
+/// the entry's times and flags, without a flag that exportInfo() added to it
 ClusterFs::ObjectInfo
 ClusterFs::SwapDir::FreshInfo(const StoreEntry &e, const Attachment &attachment)
 {
@@ -940,7 +910,7 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
 {
     assert(e);
     if (!readable() || !e->hasDisk(index) || !e->swappedOut())
-        return; // finalizeSwapoutSuccess() will see new times
+        return; // of an object that is being stored, finalizeSwapoutSuccess() takes the new times
 
     const auto attachment = handles_.find(e->swap_filen);
     if (!attachment)
@@ -948,7 +918,7 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
 
     const auto info = FreshInfo(*e, *attachment);
     if (!(info.flags & flagRevalidateAlways))
-        EBIT_CLR(e->flags, ENTRY_REVALIDATE_ALWAYS); // of exportInfo(): the origin has confirmed the object
+        EBIT_CLR(e->flags, ENTRY_REVALIDATE_ALWAYS); // exportInfo() has set it; now the origin has confirmed the object
     if (attachment->evicted)
         return;
     engine_->updateInfo(attachment->key, info);
@@ -969,7 +939,7 @@ ClusterFs::SwapDir::stateText() const
         return "not used: " + trouble_;
     if (stopped_)
         return "stopped";
-    if (!engine_) // added by a reconfiguration, or not our business
+    if (!engine_) // the dir was added by a reconfiguration, or another process uses it
         return active() ? "not used before a restart" : "not used by this process";
     return engine_->stateText();
 }

@@ -25,9 +25,9 @@ namespace ClusterFs {
 
 class IoState;
 
-/// Translates between Squid's store core and one engine. Every method copes
-/// with a dir that was never started (wrong process, bad device, added by a
-/// reconfiguration) and with one that was stopped.
+/// Translates between Squid's store core and one engine. Each method may be called
+/// on a dir that was never started (wrong process, bad device, added by a
+/// reconfiguration), and on one that was stopped.
 class SwapDir: public Store::Disk
 {
 public:
@@ -75,28 +75,28 @@ public:
     void logEntry(const StoreEntry &, int op) const override;
     void statfs(StoreEntry &) const override;
 
-    /// whether there is an engine, whatever its state
+    /// whether there is an engine that is not closed
     bool started() const { return engine_ && !stopped_; }
 
-    /// whether this dir was started and then stopped for good
+    /// whether sync() has closed the engine, for good
     bool stopped() const { return stopped_; }
 
-    /// one line for reports: what works and what does not
+    /// the state in one line, for reports
     std::string stateText() const;
 
     /// the engine's report; empty unless started()
     std::string report() const;
 
-    /// whether nextObject() knows the objects
+    /// whether nextObject() can list the objects
     bool lists() const { return config_.list; }
 
     /// Walks the objects that the engine can list.
-    /// \param cursor 0 to start
+    /// \param cursor 0 to start; moved on by each call
     /// \param looks see Engine::next()
     /// \returns false at the end, when listing is off, or when looks is 0
     bool nextObject(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
-    /// calls IoState::kickProducer() when its writer is congested no more
+    /// calls IoState::kickProducer() once its writer is not congested any more
     void kickWhenDrained(const RefCount<IoState> &);
 
     size_t openStates = 0; ///< IoState objects of this dir
@@ -125,7 +125,6 @@ private:
     void poll();
     void kickProducers();
     void noteRebuild();
-    std::string label() const;
     std::string named(const std::string &error) const;
     Log log() const;
 
@@ -139,23 +138,23 @@ private:
     void noteRequest(const Key &);
     static ObjectInfo FreshInfo(const StoreEntry &, const Attachment &);
 
-    DirLine line_; ///< being parsed, or parsed last
-    Config config_; ///< in use
-    uint64_t sizeMb_ = 0; ///< as configured; 0 = all there is
+    DirLine line_; ///< the cache_dir line that is being parsed, or was last
+    Config config_; ///< the options in use
+    uint64_t sizeMb_ = 0; ///< MB, as configured; 0 = the whole device
 
     SystemClock clock_;
     std::unique_ptr<AioDevice> device_; ///< outlives the engine
     std::unique_ptr<Engine> engine_;
     EventLoop loop_;
     HandleTable handles_;
-    uint64_t received_ = 0; ///< bytes of the objects that were to be stored, as far as known beforehand
+    uint64_t received_ = 0; ///< bytes of all objects that began to be stored, objectKb for each of unknown size
     HeadUpdates updates_;
-    std::vector< RefCount<IoState> > congested_; ///< their producers wait; each IoState is here at most once
-    std::string trouble_; ///< why there is no engine
-    unsigned idleWaits_ = 0; ///< how often startAgain() has waited for the device to become idle
-    mutable MissedDeletes missed_; ///< while there was no engine, or none that reads
+    std::vector< RefCount<IoState> > congested_; ///< swapouts whose producers wait; each is here at most once
+    std::string trouble_; ///< the reason why there is no engine; empty when there is one, or before start()
+    unsigned idleWaits_ = 0; ///< how often letGo() has waited for the device to become idle
+    mutable MissedDeletes missed_; ///< deletes while there was no engine, or its device was out of service
     RebuildNotice rebuild_;
-    bool stopped_ = false;
+    bool stopped_ = false; ///< see stopped()
 };
 
 } // namespace ClusterFs

@@ -23,8 +23,8 @@ void
 ClientSettings::declare(CommandLine &line)
 {
     line.section("Who is asked");
-    line.text("proxy", proxyText, "IPV4:PORT", "the proxy");
-    line.text("origin", origin, "HOST:PORT", "the origin's name in URLs; with this as the proxy, too, there is no proxy");
+    line.text("proxy", proxyText, "IPV4:PORT", "address of the proxy");
+    line.text("origin", origin, "HOST:PORT", "the origin's name in URLs; give the same as --proxy to ask the origin itself");
     line.text("domain", domain, "NAME",
                  "each site is a host of this domain (http://s12.NAME/...), whose requests the proxy must bring to the origin;\n"
                  "without it, all sites are folders of the origin");
@@ -33,32 +33,32 @@ ClientSettings::declare(CommandLine &line)
     line.choice("timing", logTiming, {"throttle", "real", "fast"},
                    "throttle: --users requests at once, each the next of the log. real: at the times of the log.\n"
                    "fast: like throttle, with as many as 256 at once");
-    line.real("speedup", speedup, 0.001, 1e6, "how much faster than the log, for --timing real");
+    line.real("speedup", speedup, 0.001, 1e6, "for --timing real: times as fast as the log");
     line.section("Users");
     line.whole("users", users, 0, maxUsers,
                   "how many visits are under way at once; 0: 8, in an open loop at most 64, logs: see --timing (real: at most 1000)");
     line.real("rate", rate, 0, 1e6,
                  "open loop: visits per second, at random times; what is late counts from when it was due; 0: closed loop");
     line.real("think", think, 0, 3600, "closed loop: mean seconds that a user rests between visits");
-    line.whole("connections", connections, 1, 64, "the most that a browser opens");
-    line.whole("addresses", addresses, 0, maxUsers, "how many source addresses (127.0.x.y) users come from; 0: each from its own; logs: 250");
+    line.whole("connections", connections, 1, 64, "most connections of a browser");
+    line.whole("addresses", addresses, 0, maxUsers, "source addresses (127.0.x.y) of the users; 0: one for each user; logs: 250");
     line.flag("one-address", oneAddress, "leave the source address to the system");
-    line.choice("referer", refererText, {"full", "origin", "none"}, "how much of the Referer browsers tell");
+    line.choice("referer", refererText, {"full", "origin", "none"}, "part of the Referer that browsers send");
     line.section("How long");
     line.real("seconds", seconds, 0, 1e6, "measured time; 0: until --visits are done");
     line.whole("visits", visits, 0, UINT64_MAX,
                   "visits (also those of the warm-up); 0: as long as --seconds; a log or --order once ends by itself");
     line.real("warmup", warmup, 0, 1e6, "seconds before the measured time");
-    line.real("drain", drain, 0, 1e5, "open loop: seconds to wait for what is not done when the time is over");
+    line.real("drain", drain, 0, 1e5, "open loop: seconds to wait for unfinished visits when the time is over");
     line.real("timeout", timeout, 0.1, 1e5, "seconds for one request");
-    line.real("deadline", deadline, 0, 1e6, "seconds after which it ends in any case; 0: a minute after it should have ended, or an hour");
-    line.whole("max-errors", maxErrors, 1, UINT64_MAX, "give up after so many errors");
+    line.real("deadline", deadline, 0, 1e6, "seconds after which the program ends in any case; 0: a minute after it should have ended, or an hour");
+    line.whole("max-errors", maxErrors, 1, UINT64_MAX, "give up after that many errors");
     line.section("Results");
-    line.text("json", json, "FILE", "where to write the results; - is the standard output");
+    line.text("json", json, "FILE", "file for the results; - is the standard output");
     line.real("interval", interval, 0.01, 1e5, "seconds of a row of the timeline");
-    line.flag("no-check", checkBodies, "don't look at the bytes of bodies", false);
-    line.flag("check", checkBodies, "look at the bytes of bodies, as is the default");
-    line.flag("describe", describe, "print what the workload may ask for, and end");
+    line.flag("no-check", checkBodies, "do not compare the bytes of bodies", false);
+    line.flag("check", checkBodies, "compare the bytes of bodies (the default)");
+    line.flag("describe", describe, "print the objects of the workload, and end");
 }
 
 bool

@@ -134,8 +134,8 @@ run(const ClientSettings &settings, Workload &workload, const int argc, char **c
 int
 main(int argc, char **argv)
 {
-    CommandLine line("bench-client: users who ask a proxy for what bench-origin has, and check what they get.\n"
-                     "Writes its results as JSON. Ends with status 1 when a body was wrong or the run failed.");
+    CommandLine line("bench-client: plays users who fetch objects of bench-origin through a proxy, and checks each\n"
+                     "body. It writes its results as JSON. Its exit status is 1 if a body was wrong or the run failed.");
     ClientSettings settings;
     settings.declare(line);
     std::string error;

@@ -40,16 +40,16 @@ readArguments(const int argc, char **const argv, Settings &settings)
     std::string address = "127.0.0.1", error;
     double delay = 0;
     CommandLine line("bench-origin: a web server whose objects follow from their URLs:\n"
-                     "/FOLDERS/NAME-SIZE-vVERSION.EXTENSION has SIZE bytes that a hash of the path decides.\n"
-                     "Prints \"ready\" (with --port 0, \"ready PORT\") when it can be asked, and, ended by\n"
-                     "SIGTERM or SIGINT, a line of JSON: {\"requests\",\"bytes\",\"errors\"}.");
-    line.whole("port", port, 0, 65535, "where to listen; 0 takes any free one");
+                     "/FOLDERS/NAME-SIZE-vVERSION.EXTENSION has SIZE bytes, made from a hash of the path.\n"
+                     "It prints \"ready\" (with --port 0, \"ready PORT\") when it takes requests. SIGTERM and\n"
+                     "SIGINT end it; then it prints a line of JSON: {\"requests\",\"bytes\",\"errors\"}.");
+    line.whole("port", port, 0, 65535, "port to listen at; 0 takes any free one");
     line.text("address", address, "IPV4", "the address to listen at");
-    line.whole("threads", settings.threads, 1, 64, "how many threads serve");
+    line.whole("threads", settings.threads, 1, 64, "threads that serve");
     line.real("delay", delay, 0, 60000, "milliseconds to wait before each answer");
     line.whole("max-age", style.maxAge, 0, 1000000000, "seconds for which answers may be cached");
     line.flag("no-store", style.noStore, "answers may not be cached");
-    line.flag("chunked", style.chunked, "bodies in chunks, without Content-Length");
+    line.flag("chunked", style.chunked, "send bodies in chunks, without Content-Length");
     line.whole("wrong-every", style.wrongEvery, 0, 1000000000, "one in N answers has a wrong byte, to test clients");
     line.real("deadline", settings.deadline, 1, 1e6, "seconds after which it ends by itself");
     try {

@@ -45,24 +45,24 @@ WorkloadSettings::declare(CommandLine &line)
                    "pages: browsers that visit pages. random: single objects, all alike likely. large: downloads. onehit: pages,\n"
                    "and crawlers' visits for objects that nobody asks for again. churn: pages of a corpus too large for any\n"
                    "cache. log: replay of a log");
-    line.whole("seed", seed, 0, UINT64_MAX, "decides what is asked for");
-    line.whole("corpus-seed", corpusSeed_, 0, UINT64_MAX, "decides what there is, and what is popular");
+    line.whole("seed", seed, 0, UINT64_MAX, "seed of the requests");
+    line.whole("corpus-seed", corpusSeed_, 0, UINT64_MAX, "seed of the objects, and of their popularity");
     line.choice("order", order_, {"popularity", "random", "once"},
                    "by Zipf's law, all alike likely, or each once; the default is popularity, for random it is random");
     line.real("zipf", zipf_, 0, 3, "exponent of the popularity; churn has 0.6");
-    line.real("drift", drift_, 0, 1, "chance at each visit that what is asked for has just traded popularity with any other");
+    line.real("drift", drift_, 0, 1, "chance at each visit that its page or object has just traded popularity with any other");
     line.real("objects", objects_, 0, maxPages,
                  "pages: the mean number of a page (0: 42; with --trace the trace says it). Others: how many there are\n"
                  "(0: 100000, of large ones 200); for onehit and churn, as many sites as come to that (0: --sites says it)");
     declarePages(line);
     line.section("Single objects (random, large)");
-    line.bytes("object-bytes", objectBytes_, 0, largestObject, "the size of all objects; 0: it varies, with a mean of --page-bytes / 42");
-    line.bytes("min-bytes", minBytes_, 1, largestObject, "the smallest of large objects");
-    line.bytes("max-bytes", maxBytes_, 1, largestObject, "the largest of large objects");
+    line.bytes("object-bytes", objectBytes_, 0, largestObject, "size of all objects; 0: sizes vary, with a mean of --page-bytes / 42");
+    line.bytes("min-bytes", minBytes_, 1, largestObject, "size of the smallest large object");
+    line.bytes("max-bytes", maxBytes_, 1, largestObject, "size of the largest large object");
     line.section("Logs");
     line.text("log", log_, "FILE", "Squid's access.log, common or combined log format, or a table; may be compressed by gzip");
     line.choice("log-format", logOptions_.format, {"auto", "squid", "common", "table"}, "auto judges by the first line");
-    line.whole("log-entries", logOptions_.mostEntries, 1, 100000000, "how many requests to take from the front of it");
+    line.whole("log-entries", logOptions_.mostEntries, 1, 100000000, "requests to take, from the beginning of the log");
     line.flag("skip-bad-lines", logOptions_.skipBadLines, "count lines that cannot be read instead of giving up");
 }
 
@@ -70,15 +70,15 @@ void
 WorkloadSettings::declarePages(CommandLine &line)
 {
     line.section("Pages (pages, onehit, churn)");
-    line.whole("sites", sites_, 1, maxPages, "how many sites there are; churn has 4000");
-    line.whole("pages", pages_, 1, maxPages, "how many pages each site has");
-    line.bytes("corpus-bytes", corpusBytes_, 0, uint64_t(1) << 50, "take as many sites as come to that many bytes; 0: --sites says it");
+    line.whole("sites", sites_, 1, maxPages, "number of sites; churn has 4000");
+    line.whole("pages", pages_, 1, maxPages, "pages of each site");
+    line.bytes("corpus-bytes", corpusBytes_, 0, uint64_t(1) << 50, "take as many sites as have that many bytes; 0: as many as --sites says");
     line.text("trace", trace_, "FILE", "take page structures from recorded page loads, see TraceFile.h; may be compressed by gzip");
-    line.real("page-bytes", pageBytes_, 1, 1e10, "mean bytes of a page; with --trace the trace says it unless this is given");
-    line.real("shared", context_, 0, 1, "share of a page's objects that it has in common with others of its site");
+    line.real("page-bytes", pageBytes_, 1, 1e10, "mean bytes of a page (default with --trace: those of the trace)");
+    line.real("shared", context_, 0, 1, "share of a page's objects that other pages of the site have, too");
     line.real("revisit", revisit_, 0, 1, "chance that a user returns to one of the last 8 pages");
     line.real("change", change_, 0, 1, "chance at each visit that an object of the page has just been replaced, under a new URL");
-    line.real("flood", flood_, 0, 1, "share of the visits that are a crawler's, for onehit");
+    line.real("flood", flood_, 0, 1, "for onehit: share of the visits that a crawler makes");
 }
 
 /// An option that would be passed over silently makes for wrong conclusions.
