@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_WEB_CLIENT_CLIENTSETTINGS_H
 #define CLUSTERFS_BENCH_WEB_CLIENT_CLIENTSETTINGS_H
 
-#include "tools/bench/web/base/Socket.h"
+#include "tools/bench/web/base/Endpoint.h"
 #include "tools/bench/web/client/RequestText.h"
 #include "tools/bench/web/workload/Factory.h"
 

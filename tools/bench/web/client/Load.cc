@@ -11,8 +11,6 @@ namespace WebBench {
 
 namespace {
 
-volatile sig_atomic_t interrupted = 0;
-
 /// how long a user waits after a failure, so that a dead proxy is not hammered
 constexpr Nanos restAfterFailure = oneSecond / 10;
 
@@ -20,19 +18,16 @@ constexpr uint64_t maxUnfinished = 1000000; ///< visits that were due, but did n
 
 } // namespace
 
-void
-Load::Interrupt()
-{
-    interrupted = 1;
-}
-
 Load::Load(const ClientSettings &settings, Workload &workload, ClientContext &context):
     settings_(settings),
     workload_(workload),
     context_(context),
     random_(mix(settings.workload.seed, 6)),
-    browsers_(settings.browsers)
+    browsers_(settings.browsers),
+    timer_(context.io),
+    signals_(context.io, SIGINT, SIGTERM)
 {
+    signals_.async_wait([this](const error_code &error, int) { interrupted_ = !error; });
 }
 
 void
@@ -67,7 +62,7 @@ Load::run()
         tick(time);
         if (ended(time, reason))
             break;
-        context_.poller.wait(nextEvent(time));
+        waitUntil(nextEvent(time));
         time = now();
     }
     if (settings_.timing != ClientSettings::Timing::closed)
@@ -80,7 +75,7 @@ Load::run()
 bool
 Load::ended(const Nanos time, std::string &reason) const
 {
-    if (interrupted)
+    if (interrupted_)
         reason = "signal";
     else if (context_.results.allErrors() >= settings_.maxErrors)
         reason = "errors";
@@ -209,6 +204,21 @@ Load::nextEvent(const Nanos time) const
     if (stop_ > time)
         next = std::min(next, stop_);
     return next;
+}
+
+/// Runs a handler, as soon as there is one, or returns at that time.
+void
+Load::waitUntil(const Nanos time)
+{
+    if (alarm_ != time) {
+        alarm_ = time;
+        timer_.expires_at(toAsio(time));
+        timer_.async_wait([this, time](const error_code &) {
+            if (alarm_ == time)
+                alarm_ = 0;
+        });
+    }
+    context_.io.run_one();
 }
 
 /// counts what is under way, and what was due but had no user to begin it

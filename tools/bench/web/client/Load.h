@@ -8,6 +8,8 @@
 #include "tools/bench/web/client/ClientSettings.h"
 #include "tools/bench/web/workload/Pacing.h"
 
+#include <boost/asio/signal_set.hpp>
+
 #include <memory>
 #include <queue>
 #include <string>
@@ -24,9 +26,6 @@ public:
     /// Runs to the end. \returns why it ended early: "signal", "errors",
     /// "deadline"; empty when it did not
     std::string run();
-
-    /// makes the running one stop; for a signal handler
-    static void Interrupt();
 
 private:
     /// a user who makes no visit before some time
@@ -47,6 +46,7 @@ private:
     void wakeRested(Nanos time);
     void tick(Nanos time);
     Nanos nextEvent(Nanos time) const;
+    void waitUntil(Nanos time);
     void addUnfinished(Nanos end);
 
     const ClientSettings &settings_;
@@ -60,6 +60,10 @@ private:
     Nanos stop_ = INT64_MAX; ///< what is due later does not begin
     Nanos deadline_ = 0;
     Nanos nextTick_ = 0;
+    asio::steady_timer timer_;
+    Nanos alarm_ = 0; ///< of the timer
+    asio::signal_set signals_; ///< that end the run
+    bool interrupted_ = false; ///< by one of them
     uint64_t begun_ = 0;
     uint64_t underWay_ = 0; ///< visits, and users who rest
     bool exhausted_ = false; ///< no more visits are to begin

@@ -4,24 +4,26 @@
 #include "tools/bench/web/client/ProxyConnection.h"
 #include "tools/bench/web/corpus/Target.h"
 
-#include <cerrno>
-#include <cstring>
-#include <sys/epoll.h>
-#include <sys/socket.h>
+#include <boost/asio/write.hpp>
+#include <netinet/in.h>
 
 namespace WebBench {
 
 ProxyConnection::ProxyConnection(ClientContext &context, Owner &owner, const uint32_t source):
     context_(context),
     owner_(owner),
-    source_(source)
+    source_(source),
+    socket_(context.io)
 {
 }
 
 void
 ProxyConnection::close()
 {
-    socket_.close();
+    error_code ignored;
+    socket_.close(ignored);
+    ++opened_;
+    sending_ = false;
     state_ = State::closed;
 }
 
@@ -61,17 +63,59 @@ ProxyConnection::begin(const Item &item, const Nanos from)
 bool
 ProxyConnection::connect()
 {
-    std::string error;
-    socket_ = beginConnect(context_.proxy, source_, error);
-    if (socket_ && !context_.poller.add(socket_.get(), EPOLLIN | EPOLLOUT, *this))
-        error = std::string("cannot watch a socket: ") + strerror(errno);
-    if (!error.empty()) {
-        report(error);
-        close();
+    error_code error;
+    socket_.open(tcp::v4(), error);
+    if (error) {
+        report("cannot make a socket: " + error.message());
         return false;
     }
+    socket_.set_option(tcp::no_delay(true), error);
+    if (source_) {
+        // the port is chosen when the target is known, so that ports do not run out
+        enable(socket_.native_handle(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+        const Endpoint from{source_, 0};
+        socket_.bind(toAsio(from), error);
+        if (error) {
+            report("cannot come from " + from.text() + ": " + error.message());
+            close();
+            return false;
+        }
+    }
     state_ = State::connecting;
+    socket_.async_connect(toAsio(context_.proxy), [this, opened = opened_](const error_code &result) {
+        if (opened == opened_)
+            connected(result);
+    });
     return true;
+}
+
+void
+ProxyConnection::connected(const error_code &result)
+{
+    error_code error = result;
+    if (!error)
+        socket_.non_blocking(true, error);
+    if (error) {
+        giveUp("cannot connect to the proxy: " + error.message());
+        return;
+    }
+    watch();
+    if (!transmit())
+        owner_.fetched(*this, false);
+}
+
+/// Calls receive() when something has come. That is all that waits while the
+/// connection is open: bytes go straight to the buffer that all share.
+void
+ProxyConnection::watch()
+{
+    socket_.async_wait(tcp::socket::wait_read, [this, opened = opened_](const error_code &) {
+        if (opened != opened_)
+            return;
+        receive();
+        if (opened == opened_)
+            watch();
+    });
 }
 
 /// \returns false after the failure was counted
@@ -84,14 +128,26 @@ ProxyConnection::transmit()
     firstWrong_ = UINT64_MAX;
     context_.requests.write(*item_, output_);
     sent_ = now();
-    if (sendOn())
-        return true;
-    const std::string reason = strerror(errno);
-    if (mayAskAgain())
-        return askAgain();
-    report("cannot send: " + reason);
-    close();
-    return false;
+    error_code error;
+    const auto size = socket_.write_some(asio::buffer(output_), error);
+    if (error && error != asio::error::would_block) {
+        if (mayAskAgain())
+            return askAgain();
+        report("cannot send: " + error.message());
+        close();
+        return false;
+    }
+    if (size < output_.size()) {
+        sending_ = true;
+        asio::async_write(socket_, asio::buffer(output_) + size, [this, opened = opened_](const error_code &result, size_t) {
+            if (opened != opened_)
+                return;
+            sending_ = false;
+            if (result)
+                ended();
+        });
+    }
+    return true;
 }
 
 /// Proxies close idle connections, also while the next request is under way.
@@ -112,51 +168,19 @@ ProxyConnection::askAgain()
     return connect();
 }
 
-/// \returns false when that is not possible, with errno set
-bool
-ProxyConnection::sendOn()
-{
-    const auto size = send(socket_.get(), output_.data(), output_.size(), MSG_NOSIGNAL);
-    if (size < 0 && errno != EAGAIN && errno != EINTR)
-        return false;
-    output_.erase(0, size < 0 ? 0 : static_cast<size_t>(size));
-    if (!output_.empty())
-        context_.poller.change(socket_.get(), EPOLLIN | EPOLLOUT, *this);
-    return true;
-}
-
-void
-ProxyConnection::ready(const uint32_t events)
-{
-    if (state_ == State::connecting) {
-        if (const int error = connectionError(socket_.get())) {
-            giveUp(std::string("cannot connect to the proxy: ") + strerror(error));
-        } else if (events & EPOLLOUT) {
-            context_.poller.change(socket_.get(), EPOLLIN, *this);
-            if (!transmit())
-                owner_.fetched(*this, false);
-        }
-    } else if (state_ == State::waiting && !output_.empty() && (events & EPOLLOUT)) {
-        context_.poller.change(socket_.get(), EPOLLIN, *this);
-        if (!sendOn())
-            ended();
-    } else if (state_ != State::closed) {
-        receive();
-    }
-}
-
 void
 ProxyConnection::receive()
 {
-    const auto size = recv(socket_.get(), context_.buffer.data(), context_.buffer.size(), 0);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+    error_code error;
+    const auto size = socket_.read_some(asio::buffer(context_.buffer), error);
+    if (error == asio::error::would_block)
         return;
     if (state_ == State::idle)
         close(); // it has ended, or talks without being asked
-    else if (size <= 0)
+    else if (error)
         ended();
     else
-        take(static_cast<size_t>(size));
+        take(size);
 }
 
 void
@@ -215,7 +239,7 @@ ProxyConnection::judge()
         success = true;
         context_.results.addResponse({from_, end, size_, parser_.generated() < sent_});
     }
-    if (parser_.keepAlive())
+    if (parser_.keepAlive() && !sending_)
         state_ = State::idle;
     else
         close();

@@ -4,7 +4,6 @@
 #ifndef CLUSTERFS_BENCH_WEB_CLIENT_PROXYCONNECTION_H
 #define CLUSTERFS_BENCH_WEB_CLIENT_PROXYCONNECTION_H
 
-#include "tools/bench/web/base/Poller.h"
 #include "tools/bench/web/client/RequestText.h"
 #include "tools/bench/web/client/Results.h"
 #include "tools/bench/web/corpus/BodyStream.h"
@@ -20,16 +19,16 @@ struct ClientContext {
     Endpoint proxy;
     RequestText requests;
     Results &results;
-    Poller poller;
-    std::vector<char> buffer; ///< for whoever receives
     Nanos timeout = 60 * oneSecond; ///< of one request
     bool checkBodies = true;
+    asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE}; ///< for one thread
+    std::vector<char> buffer = std::vector<char>(1 << 18); ///< for whoever receives
 };
 
 /// Sends one request at a time and judges its response. Opens itself when
-/// needed, and again when the proxy closed it while it was idle. Must not be
-/// destroyed while the poller waits, see Poller.
-class ProxyConnection: public PollHandler, private BodySink
+/// needed, and again when the proxy closed it while it was idle. Must live
+/// as long as handlers run, and no longer than the context.
+class ProxyConnection: private BodySink
 {
 public:
     /// What is told when a request has its response or never will.
@@ -43,7 +42,7 @@ public:
     /// \param source the address to come from; 0 leaves it to the system
     ProxyConnection(ClientContext &, Owner &, uint32_t source);
 
-    /// Begins a request. Calls the owner when it is over, from ready() or tick().
+    /// Begins a request. Calls the owner when it is over, from a handler or tick().
     /// \param item must live until then
     /// \param from when the request should have begun
     /// \returns false when it is over at once, without success; the owner is not called
@@ -51,8 +50,6 @@ public:
 
     bool busy() const { return state_ == State::connecting || state_ == State::waiting; }
     bool isOpen() const { return state_ == State::idle; }
-
-    void ready(uint32_t events) override;
 
     /// gives up a request that takes too long
     void tick(Nanos time);
@@ -63,7 +60,8 @@ private:
     void bodyBytes(const char *data, size_t size) override;
     bool connect();
     bool transmit();
-    bool sendOn();
+    void watch();
+    void connected(const error_code &);
     void receive();
     void take(size_t size);
     void ended();
@@ -77,10 +75,12 @@ private:
     ClientContext &context_;
     Owner &owner_;
     uint32_t source_;
-    Descriptor socket_;
+    tcp::socket socket_;
+    uint64_t opened_ = 0; ///< how often the socket was opened; a handler of an earlier one has nothing to do
     State state_ = State::closed;
     ResponseParser parser_;
-    std::string output_; ///< what of the request was not sent yet
+    std::string output_; ///< the request
+    bool sending_ = false; ///< the system has not taken all of it yet
 
     // of the present request
     const Item *item_ = nullptr;

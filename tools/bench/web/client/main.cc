@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* bench-client: users who ask a proxy for what bench-origin has.
  *
- * One thread, that is not to be the bottleneck. Straight against bench-origin
- * (--proxy and --origin the same), objects of 13 KB, bodies checked, it took
- * about 10 us of processor time a request on a shared virtual machine: 80,000
- * to 100,000 requests/s of one core (--workload random --object-bytes 13000
- * --users 16; requests / clientCpu). bench-origin took as much. */
+ * One thread, that is not to be the bottleneck: docs/benchmarks-detail.md has
+ * its processor time for a request. */
 
 #include "tools/base/CommandLine.h"
 #include "tools/base/Json.h"
 #include "tools/bench/web/client/Load.h"
 
 #include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <new>
-#include <poll.h>
 
 using namespace Tools;
 using namespace WebBench;
@@ -35,15 +31,14 @@ fail(const std::string &what, const int status)
 bool
 isThere(const Endpoint &place, std::string &error)
 {
-    const auto socket = beginConnect(place, 0, error);
-    if (!socket)
-        return false;
-    pollfd wait{socket.get(), POLLOUT, 0};
-    const int count = poll(&wait, 1, 5000);
-    const int code = count > 0 ? connectionError(socket.get()) : ETIMEDOUT;
-    if (code)
-        error = "no proxy at " + place.text() + ": " + strerror(code);
-    return !code;
+    asio::io_context io;
+    tcp::socket socket(io);
+    error_code result = asio::error::timed_out;
+    socket.async_connect(toAsio(place), [&result](const error_code &end) { result = end; });
+    io.run_for(std::chrono::seconds(5));
+    if (result)
+        error = "no proxy at " + place.text() + ": " + result.message();
+    return !result;
 }
 
 void
@@ -86,12 +81,6 @@ writeFile(const std::string &path, const std::string &text)
     return static_cast<bool>(file);
 }
 
-void
-onSignal(int)
-{
-    Load::Interrupt();
-}
-
 /// \returns the status with which the program is to end
 int
 run(const ClientSettings &settings, Workload &workload, const int argc, char **const argv)
@@ -100,14 +89,8 @@ run(const ClientSettings &settings, Workload &workload, const int argc, char **c
     if (!isThere(settings.proxy, error))
         return fail(error, 1);
     Results results;
-    ClientContext context{settings.proxy, RequestText(settings.origin, settings.domain, settings.reverse, settings.referer), results, {},
-        std::vector<char>(1 << 18), fromSeconds(settings.timeout), settings.checkBodies};
-    if (!context.poller.open(error))
-        return fail(error, 1);
-    struct sigaction action{};
-    action.sa_handler = onSignal;
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGINT, &action, nullptr);
+    ClientContext context{settings.proxy, RequestText(settings.origin, settings.domain, settings.reverse, settings.referer), results,
+        fromSeconds(settings.timeout), settings.checkBodies};
 
     Json json;
     writeSettings(json, settings, workload, argc, argv);

@@ -2,12 +2,9 @@
 /* Reads the head of an HTTP/1 request. */
 
 #include "tools/bench/web/http/RequestParser.h"
-#include "tools/base/Text.h"
-#include "tools/bench/web/http/HttpHead.h"
+#include "tools/bench/web/http/HeadParser.h"
 
 namespace WebBench {
-
-using namespace Tools;
 
 namespace {
 
@@ -21,43 +18,42 @@ pathOf(const std::string_view target)
     return slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
 }
 
-/// \returns false when the line is no request line of HTTP/1
-bool
-parseRequestLine(const std::string_view line, Request &request)
+class Reader: public HeadParser<true>
 {
-    const auto words = split(line, ' ');
-    if (words.size() != 3 || words[0].empty() || words[2].compare(0, 7, "HTTP/1.") != 0)
-        return false;
-    request.method = words[0];
-    request.path = pathOf(words[1]);
-    request.http11 = request.keepAlive = words[2] != "HTTP/1.0";
-    return !request.path.empty();
-}
+public:
+    explicit Reader(Request &request): request_(request) { eager(false); }
+
+private:
+    void on_request_impl(http::verb, const beast::string_view method, const beast::string_view target, const int version, error_code &) override {
+        request_.method = view(method);
+        request_.path = pathOf(view(target));
+        request_.http11 = version == 11;
+    }
+    void on_field_impl(const http::field name, beast::string_view, const beast::string_view value, error_code &error) override {
+        if (name == http::field::if_none_match)
+            request_.ifNoneMatch = view(value);
+        else if (name == http::field::transfer_encoding)
+            error = http::error::bad_transfer_encoding; // nothing here takes a body
+    }
+
+    Request &request_;
+};
 
 } // namespace
 
 RequestOutcome
 parseRequest(const std::string_view text, Request &request, size_t &length)
 {
-    length = headLength(text);
-    if (!length)
-        return text.size() > largestHead ? RequestOutcome::bad : RequestOutcome::incomplete;
-    auto head = text.substr(0, length);
     request = Request();
-    bool bad = !parseRequestLine(cutLine(head), request);
-    for (Header header; !bad && header.cutFrom(head, bad);) {
-        if (header.is("connection")) {
-            if (equalNoCase(header.value, "close"))
-                request.keepAlive = false;
-            else if (equalNoCase(header.value, "keep-alive"))
-                request.keepAlive = true;
-        } else if (header.is("if-none-match")) {
-            request.ifNoneMatch = header.value;
-        } else if (header.is("transfer-encoding") || (header.is("content-length") && header.value != "0")) {
-            bad = true; // nothing here takes a body
-        }
-    }
-    return bad ? RequestOutcome::bad : RequestOutcome::complete;
+    Reader reader(request);
+    error_code error;
+    length = reader.put(asio::const_buffer(text.data(), text.size()), error);
+    if (error == http::error::need_more)
+        return text.size() > largestHead ? RequestOutcome::bad : RequestOutcome::incomplete;
+    if (error || !reader.is_done()) // it has a body
+        return RequestOutcome::bad;
+    request.keepAlive = reader.keep_alive();
+    return RequestOutcome::complete;
 }
 
 } // namespace WebBench

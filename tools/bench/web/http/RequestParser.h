@@ -9,11 +9,11 @@
 
 namespace WebBench {
 
-/// What an origin needs to know of a request. Refers to the text that was parsed.
+/// What an origin needs to know of a request. Views refer to the text that was parsed.
 struct Request {
     std::string_view method;
     std::string_view path; ///< without scheme and host
-    std::string_view ifNoneMatch;
+    std::string ifNoneMatch; ///< a copy: a header over several lines is not in the text in one piece
     bool keepAlive = false;
     bool http11 = false;
 };

@@ -3,67 +3,90 @@
 
 #include "tools/bench/web/http/ResponseParser.h"
 #include "tools/base/Text.h"
-#include "tools/bench/web/http/HttpHead.h"
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
 namespace WebBench {
 
 using namespace Tools;
 
-namespace {
-
-constexpr size_t longestLine = 1024; ///< of a chunk's size
-constexpr size_t largestTrailer = 16384;
-
-/// reads the size of a chunk, which may have extensions behind it
-bool
-parseChunkSize(std::string_view line, uint64_t &result)
+void
+ResponseParser::Message::on_response_impl(const int status, beast::string_view, int, error_code &)
 {
-    line = line.substr(0, line.find(';'));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t'))
-        line.remove_suffix(1);
-    const auto end = line.data() + line.size();
-    const auto [stop, error] = std::from_chars(line.data(), end, result, 16);
-    return error == std::errc() && stop == end && result <= INT64_MAX;
+    owner_.status_ = static_cast<unsigned>(status);
 }
 
-} // namespace
+void
+ResponseParser::Message::on_field_impl(const http::field name, const beast::string_view text, const beast::string_view value, error_code &error)
+{
+    uint64_t stamp = 0;
+    if (is_header_done()) // of a trailer
+        return;
+    if (name == http::field::transfer_encoding && !equalNoCase(view(value), "chunked"))
+        owner_.fail("unknown Transfer-Encoding " + shown(view(value)));
+    else if (name != http::field::unknown || !equalNoCase(view(text), "x-generated"))
+        return;
+    else if (!parseWhole(view(value), stamp) || stamp > INT64_MAX)
+        owner_.fail("bad X-Generated " + shown(view(value)));
+    else
+        owner_.generated_ = static_cast<int64_t>(stamp);
+    if (owner_.failed())
+        error = http::error::bad_value;
+}
+
+size_t
+ResponseParser::Message::on_body_impl(const beast::string_view text, error_code &)
+{
+    owner_.sink_->bodyBytes(text.data(), text.size());
+    return text.size();
+}
+
+size_t
+ResponseParser::Message::on_chunk_body_impl(uint64_t, const beast::string_view text, error_code &)
+{
+    owner_.sink_->bodyBytes(text.data(), text.size());
+    return text.size();
+}
 
 void
 ResponseParser::reset()
 {
-    state_ = State::head;
-    text_.clear();
+    message_.emplace(*this);
+    pending_.clear();
     error_.clear();
-    left_ = 0;
-    trailerBytes_ = 0;
+    headBytes_ = 0;
     generated_ = 0;
     status_ = 0;
-    started_ = keepAlive_ = chunked_ = hasLength_ = false;
+    started_ = false;
 }
 
+/// the first reason counts
 void
 ResponseParser::fail(const std::string &reason)
 {
-    state_ = State::failed;
-    error_ = reason;
+    if (error_.empty())
+        error_ = reason;
 }
 
 size_t
 ResponseParser::feed(const char *const data, const size_t size, BodySink &sink)
 {
     size_t used = 0;
+    sink_ = &sink;
     started_ = started_ || size > 0;
     while (used < size && !done() && !failed()) {
-        const std::string_view rest(data + used, size - used);
-        if (state_ == State::head)
-            used += feedHead(rest);
-        else if (state_ == State::fixed || state_ == State::chunk || state_ == State::untilClose)
-            used += feedBody(rest, sink);
+        if (pending_.empty())
+            used += put(data + used, size - used);
         else
-            used += feedLine(rest);
+            used += putWithPending(data + used, size - used);
+        if (done() && status_ < 200) {
+            if (status_ == 101)
+                fail("the connection changed its protocol (101)");
+            message_.emplace(*this);
+            headBytes_ = 0;
+            status_ = 0;
+        }
     }
     return used;
 }
@@ -71,168 +94,48 @@ ResponseParser::feed(const char *const data, const size_t size, BodySink &sink)
 void
 ResponseParser::end()
 {
-    if (state_ == State::untilClose)
-        state_ = State::done;
-    else if (!done() && !failed())
+    if (done() || failed())
+        return;
+    error_code error = http::error::partial_message;
+    if (message_->is_header_done())
+        message_->put_eof(error);
+    if (error)
         fail(started_ ? "the connection ended in the middle of the response" : "the connection ended before the response");
-    keepAlive_ = false;
 }
 
+/// \returns how many bytes the message took; what is too little to go on with becomes pending
 size_t
-ResponseParser::feedHead(const std::string_view data)
+ResponseParser::put(const char *const data, const size_t size)
 {
-    if (text_.empty()) { // mostly all of it comes at once and need not be copied
-        if (const auto length = headLength(data)) {
-            parseHead(data.substr(0, length));
-            return length;
-        }
+    error_code error;
+    const bool inHead = !message_->is_header_done();
+    const auto taken = message_->put(asio::const_buffer(data, size), error);
+    const auto left = size - taken;
+    if (error && error != http::error::need_more) {
+        if (!status_)
+            fail("no HTTP/1 response (" + error.message() + "): it begins with " + shown(std::string_view(data, std::min<size_t>(size, 40))));
+        fail("bad HTTP: " + error.message());
+        return taken;
     }
-    const auto before = text_.size();
-    text_ += data;
-    const auto length = headLength(text_, before);
-    if (length) {
-        parseHead(std::string_view(text_).substr(0, length));
-        text_.clear();
-        return length - before;
-    }
-    if (text_.size() > largestHead)
-        fail("the head of the response is larger than " + std::to_string(largestHead) + " bytes");
-    return data.size();
-}
-
-bool
-ResponseParser::parseStatusLine(const std::string_view line, bool &isOld)
-{
-    // HTTP/1.1 200 OK
-    uint64_t code = 0;
-    if (line.size() < 12 || line.compare(0, 7, "HTTP/1.") != 0 || line[8] != ' ' || !parseWhole(line.substr(9, 3), code)
-            || code < 100 || code > 999)
-        return false;
-    isOld = line[7] == '0';
-    status_ = static_cast<unsigned>(code);
-    return true;
-}
-
-void
-ResponseParser::parseHeader(const Header &header)
-{
-    if (header.is("content-length")) {
-        uint64_t length = 0;
-        if (!parseWhole(header.value, length) || length > INT64_MAX || (hasLength_ && length != left_))
-            fail("bad Content-Length " + shown(header.value));
-        left_ = length;
-        hasLength_ = true;
-    } else if (header.is("transfer-encoding")) {
-        if (!equalNoCase(header.value, "chunked"))
-            fail("unknown Transfer-Encoding " + shown(header.value));
-        chunked_ = true;
-    } else if (header.is("connection") || header.is("proxy-connection")) {
-        if (equalNoCase(header.value, "close"))
-            keepAlive_ = false;
-        else if (equalNoCase(header.value, "keep-alive"))
-            keepAlive_ = true;
-    } else if (header.is("x-generated")) {
-        uint64_t stamp = 0;
-        if (!parseWhole(header.value, stamp) || stamp > INT64_MAX)
-            fail("bad X-Generated " + shown(header.value));
-        generated_ = static_cast<int64_t>(stamp);
-    }
-}
-
-void
-ResponseParser::parseHead(std::string_view head)
-{
-    const auto line = cutLine(head);
-    bool isOld = false;
-    if (!parseStatusLine(line, isOld)) {
-        fail("no HTTP/1 response: it begins with " + shown(line));
-        return;
-    }
-    keepAlive_ = !isOld;
-    bool bad = false;
-    for (Header header; header.cutFrom(head, bad) && !failed();)
-        parseHeader(header);
-    if (bad)
-        fail("a header without a name");
-    if (failed())
-        return;
-    if (status_ >= 200) {
-        beginBody();
-        return;
-    }
-    if (status_ == 101)
-        fail("the connection changed its protocol (101)");
-    hasLength_ = chunked_ = false;
-    left_ = 0;
-}
-
-void
-ResponseParser::beginBody()
-{
-    if (status_ == 204 || status_ == 304)
-        state_ = State::done;
-    else if (chunked_)
-        state_ = State::chunkSize;
-    else if (hasLength_)
-        state_ = left_ ? State::fixed : State::done;
-    else {
-        state_ = State::untilClose;
-        keepAlive_ = false;
-    }
-}
-
-size_t
-ResponseParser::feedBody(const std::string_view data, BodySink &sink)
-{
-    if (state_ == State::untilClose) {
-        sink.bodyBytes(data.data(), data.size());
-        return data.size();
-    }
-    const auto size = static_cast<size_t>(std::min<uint64_t>(data.size(), left_));
-    sink.bodyBytes(data.data(), size);
-    left_ -= size;
-    if (!left_)
-        state_ = state_ == State::chunk ? State::chunkEnd : State::done;
+    if (!error)
+        return taken;
+    if (inHead && !message_->is_header_done())
+        headBytes_ += taken;
+    if (left + (message_->is_header_done() ? 0 : headBytes_) > largestHead)
+        fail("the head, or a line between chunks, is larger than " + std::to_string(largestHead) + " bytes");
+    pending_.assign(data + taken, left);
     return size;
 }
 
+/// Completes what is pending, with as little as will do: the rest need not be copied.
 size_t
-ResponseParser::feedLine(const std::string_view data)
+ResponseParser::putWithPending(const char *const data, const size_t size)
 {
-    const auto end = data.find('\n');
-    const auto size = end == std::string_view::npos ? data.size() : end + 1;
-    text_.append(data, 0, size);
-    if (text_.size() > (state_ == State::trailer ? largestTrailer : longestLine)) {
-        fail("a line between chunks is too long");
-    } else if (end != std::string_view::npos) {
-        text_.pop_back();
-        if (!text_.empty() && text_.back() == '\r')
-            text_.pop_back();
-        lineArrived();
-        text_.clear();
-    }
-    return size;
-}
-
-void
-ResponseParser::lineArrived()
-{
-    if (state_ == State::chunkEnd) {
-        state_ = State::chunkSize;
-        if (!text_.empty())
-            fail("a chunk is longer than it said");
-    } else if (state_ == State::chunkSize) {
-        if (!parseChunkSize(text_, left_))
-            fail("bad chunk size " + shown(text_));
-        else
-            state_ = left_ ? State::chunk : State::trailer;
-    } else { // trailer
-        trailerBytes_ += text_.size();
-        if (text_.empty())
-            state_ = State::done;
-        else if (trailerBytes_ > largestTrailer)
-            fail("the trailer is larger than " + std::to_string(largestTrailer) + " bytes");
-    }
+    constexpr size_t piece = 1024;
+    const auto before = pending_.size();
+    const auto text = std::move(pending_.append(data, std::min(size, piece)));
+    pending_.clear();
+    return std::max(put(text.data(), text.size()), before) - before;
 }
 
 } // namespace WebBench

@@ -4,9 +4,10 @@
 #ifndef CLUSTERFS_BENCH_WEB_HTTP_RESPONSEPARSER_H
 #define CLUSTERFS_BENCH_WEB_HTTP_RESPONSEPARSER_H
 
-#include <cstdint>
+#include "tools/bench/web/http/HeadParser.h"
+
+#include <optional>
 #include <string>
-#include <string_view>
 
 namespace WebBench {
 
@@ -20,7 +21,8 @@ public:
 
 /// One response at a time: its head, then its body of a stated length, in
 /// chunks, or up to the end of the connection. Interim (1xx) responses are
-/// passed over. Memory is bounded by largestHead.
+/// passed over. Memory is bounded by largestHead. Boost.Beast does the parsing;
+/// it wants the head, and each line between chunks, in one piece.
 class ResponseParser
 {
 public:
@@ -35,39 +37,43 @@ public:
     void end();
 
     bool started() const { return started_; } ///< a byte has arrived
-    bool done() const { return state_ == State::done; }
-    bool failed() const { return state_ == State::failed; }
+    bool done() const { return message_->is_done() && !failed(); }
+    bool failed() const { return !error_.empty(); }
     const std::string &error() const { return error_; } ///< why it failed
 
     // valid once done
     unsigned status() const { return status_; }
-    bool keepAlive() const { return keepAlive_; } ///< another request may follow on the connection
+    bool keepAlive() const { return message_->keep_alive(); } ///< another request may follow on the connection
     int64_t generated() const { return generated_; } ///< X-Generated; 0 when it has none
 
 private:
-    enum class State { head, fixed, chunkSize, chunk, chunkEnd, trailer, untilClose, done, failed };
+    /// One message, interim ones included. Beast has no way to use it again.
+    class Message: public HeadParser<false>
+    {
+    public:
+        explicit Message(ResponseParser &owner): owner_(owner) {}
 
-    size_t feedHead(std::string_view);
-    size_t feedBody(std::string_view, BodySink &);
-    size_t feedLine(std::string_view);
-    void parseHead(std::string_view head);
-    bool parseStatusLine(std::string_view line, bool &isOld);
-    void parseHeader(const struct Header &);
-    void beginBody();
-    void lineArrived();
+    private:
+        void on_response_impl(int status, beast::string_view, int, error_code &) override;
+        void on_field_impl(http::field, beast::string_view name, beast::string_view value, error_code &) override;
+        size_t on_body_impl(beast::string_view, error_code &) override;
+        size_t on_chunk_body_impl(uint64_t, beast::string_view, error_code &) override;
+
+        ResponseParser &owner_;
+    };
+
+    size_t put(const char *data, size_t size);
+    size_t putWithPending(const char *data, size_t size);
     void fail(const std::string &reason);
 
-    State state_ = State::head;
-    std::string text_; ///< the part of a head or line that has arrived
+    std::optional<Message> message_; ///< never empty after reset()
+    BodySink *sink_ = nullptr; ///< during feed()
+    std::string pending_; ///< the part of a head or line that has arrived
     std::string error_;
-    uint64_t left_ = 0; ///< bytes of the body, or of the chunk, still to come
-    size_t trailerBytes_ = 0;
+    size_t headBytes_ = 0; ///< of it, what Beast has taken
     int64_t generated_ = 0;
     unsigned status_ = 0;
     bool started_ = false;
-    bool keepAlive_ = false;
-    bool chunked_ = false;
-    bool hasLength_ = false;
 };
 
 } // namespace WebBench

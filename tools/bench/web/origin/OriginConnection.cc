@@ -2,174 +2,127 @@
 /* One client of the origin. */
 
 #include "tools/bench/web/origin/OriginConnection.h"
-#include "tools/bench/web/http/HttpHead.h"
 #include "tools/bench/web/origin/OriginServer.h"
 
-#include <cerrno>
-#include <sys/epoll.h>
-#include <sys/socket.h>
+#include <boost/asio/write.hpp>
 #include <utility>
 
 namespace WebBench {
 
-OriginConnection::OriginConnection(OriginServer &server, Descriptor socket):
+OriginConnection::OriginConnection(OriginServer &server, tcp::socket socket):
     server_(server),
-    socket_(std::move(socket))
+    socket_(std::move(socket)),
+    timer_(socket_.get_executor())
 {
+    server_.came();
+}
+
+OriginConnection::~OriginConnection()
+{
+    server_.left();
 }
 
 void
 OriginConnection::begin()
 {
-    if (!server_.poller().add(socket_.get(), EPOLLIN, *this))
-        close();
-}
-
-void
-OriginConnection::close()
-{
-    if (state_ == State::closed)
-        return;
-    state_ = State::closed;
-    socket_.close();
-    server_.ended(*this);
+    error_code error;
+    socket_.set_option(tcp::no_delay(true), error);
+    socket_.non_blocking(true, error);
+    if (!error)
+        watch();
 }
 
 /// While an answer is on its way nothing more is read: the client has to wait.
 void
-OriginConnection::watch(const bool output)
+OriginConnection::watch()
 {
-    if (output != watchesOutput_)
-        server_.poller().change(socket_.get(), output ? EPOLLOUT : EPOLLIN, *this);
-    watchesOutput_ = output;
-}
-
-void
-OriginConnection::ready(const uint32_t events)
-{
-    if (state_ == State::closed)
-        return;
-    if (state_ == State::sending)
-        sendOn();
-    else if (state_ == State::reading)
-        receive();
-    else if (events & (EPOLLHUP | EPOLLERR))
-        close();
-    else
-        receive(); // pipelined, or the client went away
+    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code &error) {
+        if (!error)
+            self->receive();
+    });
 }
 
 void
 OriginConnection::receive()
 {
-    const auto size = recv(socket_.get(), server_.buffer(), server_.bufferSize, 0);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (size <= 0 || input_.size() > largestHead) {
-        close();
-        return;
+    error_code error;
+    const auto size = socket_.read_some(server_.buffer(), error);
+    if (error == asio::error::would_block) {
+        watch();
+    } else if (!error) {
+        input_.append(static_cast<const char *>(server_.buffer().data()), size);
+        processInput();
     }
-    input_.append(server_.buffer(), static_cast<size_t>(size));
-    processInput();
 }
 
 void
 OriginConnection::processInput()
 {
-    while (state_ == State::reading && !input_.empty()) {
-        Request request;
-        const auto outcome = parseRequest(input_, request, requestLength_);
-        if (outcome == RequestOutcome::incomplete)
-            return;
-        if (outcome == RequestOutcome::bad)
-            requestLength_ = 0;
-        if (server_.delays()) {
-            state_ = State::delayed;
-            server_.answerLater(*this);
-        } else {
-            answer(outcome == RequestOutcome::complete ? &request : nullptr);
-        }
-    }
-}
-
-void
-OriginConnection::answerNow()
-{
-    if (state_ != State::delayed)
-        return;
     Request request;
-    const bool good = requestLength_ && parseRequest(input_, request, requestLength_) == RequestOutcome::complete;
-    answer(good ? &request : nullptr);
-    processInput();
+    size_t length;
+    while (parseRequest(input_, request, length) != RequestOutcome::incomplete) {
+        if (server_.delays()) {
+            delay();
+            return;
+        }
+        if (!answer())
+            return;
+    }
+    watch();
 }
 
-/// \param request the one at the front of input_; nil when that is none
 void
-OriginConnection::answer(const Request *const request)
+OriginConnection::delay()
 {
-    if (request) {
-        answer_.begin(*request, server_.style(), server_.nextIsWrong());
-        input_.erase(0, requestLength_);
+    timer_.expires_after(std::chrono::nanoseconds(server_.delays()));
+    timer_.async_wait([self = shared_from_this()](const error_code &error) {
+        if (!error && self->answer())
+            self->processInput();
+    });
+}
+
+/// Answers the request at the front of the input, or what is there and is none.
+/// \returns whether that is done; else it goes on later, or the connection closes
+bool
+OriginConnection::answer()
+{
+    Request request;
+    size_t length;
+    if (parseRequest(input_, request, length) == RequestOutcome::complete) {
+        answer_.begin(request, server_.style(), server_.nextIsWrong());
+        input_.erase(0, length);
     } else {
         answer_.beginBad();
         input_.clear();
     }
-    state_ = State::sending;
-    sendOn();
+    return send();
 }
 
-/// \returns false when the system takes no more now, or the connection was closed
+/// \returns as answer() does
 bool
-OriginConnection::flush()
+OriginConnection::send()
 {
-    const auto size = send(socket_.get(), output_.data(), output_.size(), MSG_NOSIGNAL);
-    if (size < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            close();
-        return false;
-    }
-    output_.erase(0, static_cast<size_t>(size));
-    return output_.empty();
-}
-
-void
-OriginConnection::sendOn()
-{
-    if (!output_.empty() && !flush()) {
-        if (state_ != State::closed)
-            watch(true);
-        return;
-    }
-    while (const auto size = answer_.produce(server_.buffer(), server_.bufferSize)) {
-        const auto sent = send(socket_.get(), server_.buffer(), size, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-            close();
-            return;
-        }
-        const auto taken = sent < 0 ? 0 : static_cast<size_t>(sent);
+    const auto buffer = server_.buffer();
+    const auto place = static_cast<char *>(buffer.data());
+    while (const auto size = answer_.produce(place, buffer.size())) {
+        error_code error;
+        const auto taken = socket_.write_some(asio::buffer(place, size), error);
+        if (error && error != asio::error::would_block)
+            return false;
         if (taken < size) {
-            output_.assign(server_.buffer() + taken, size - taken);
-            watch(true);
-            return;
+            output_.assign(place + taken, size - taken);
+            asio::async_write(socket_, asio::buffer(output_), [self = shared_from_this()](const error_code &failure, size_t) {
+                if (!failure && self->send())
+                    self->processInput();
+            });
+            return false;
         }
     }
-    finishAnswer();
-}
-
-void
-OriginConnection::finishAnswer()
-{
     server_.count(answer_);
-    if (!answer_.keepAlive()) {
-        shutdown(socket_.get(), SHUT_WR);
-        close();
-        return;
-    }
-    state_ = State::reading;
-    const bool watched = watchesOutput_;
-    watch(false);
-    if (watched)
-        processInput(); // else the caller goes on with it
+    error_code ignored;
+    if (!answer_.keepAlive())
+        socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    return answer_.keepAlive();
 }
 
 } // namespace WebBench

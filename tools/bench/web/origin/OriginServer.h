@@ -4,19 +4,16 @@
 #ifndef CLUSTERFS_BENCH_WEB_ORIGIN_ORIGINSERVER_H
 #define CLUSTERFS_BENCH_WEB_ORIGIN_ORIGINSERVER_H
 
-#include "tools/bench/web/base/Poller.h"
-#include "tools/bench/web/origin/OriginConnection.h"
+#include "tools/bench/web/base/Asio.h"
+#include "tools/bench/web/origin/Answer.h"
 
-#include <atomic>
-#include <deque>
-#include <memory>
-#include <unordered_map>
+#include <string>
 #include <vector>
 
 namespace WebBench {
 
 /// Accepts connections and answers them, in one thread.
-class OriginServer: private PollHandler
+class OriginServer
 {
 public:
     struct Config {
@@ -30,15 +27,15 @@ public:
 
     explicit OriginServer(const Config &);
 
-    /// \param place gets the port in use
+    /// \param place gets the port in use; port 0 takes any free one
     /// \returns false with the reason in error
     bool open(Endpoint &place, std::string &error);
 
     /// serves until stop() was called
-    void run();
+    void run() { io_.run(); }
 
     /// may be called by another thread
-    void stop();
+    void stop() { io_.stop(); }
 
     uint64_t requests() const { return requests_; } ///< answers that were sent to their end
     uint64_t bytes() const { return bytes_; } ///< of their bodies
@@ -46,37 +43,26 @@ public:
 
     // for connections
 
-    Poller &poller() { return poller_; }
-    char *buffer() { return buffer_.data(); } ///< for whoever runs
+    asio::mutable_buffer buffer() { return asio::buffer(buffer_); } ///< for whoever runs
     const AnswerStyle &style() const { return config_.style; }
-    bool delays() const { return config_.delay > 0; }
+    Nanos delays() const { return config_.delay; } ///< each answer by that; 0: none
     bool nextIsWrong();
-    void answerLater(OriginConnection &);
     void count(const Answer &);
-    void ended(OriginConnection &);
+    void came() { ++connections_; }
+    void left() { --connections_; }
 
 private:
-    struct Delayed {
-        Nanos time;
-        std::weak_ptr<OriginConnection> connection;
-    };
-
-    void ready(uint32_t events) override;
-    void answerDelayed();
+    void accept();
 
     Config config_;
-    Poller poller_;
-    Descriptor listener_;
-    Descriptor wake_;
     std::vector<char> buffer_;
-    std::unordered_map<OriginConnection *, std::shared_ptr<OriginConnection>> connections_;
-    std::vector<std::shared_ptr<OriginConnection>> ended_; ///< kept until no event can name them
-    std::deque<Delayed> delayed_; ///< in the order of their times
-    std::atomic<bool> stopping_{false};
+    uint64_t connections_ = 0;
     uint64_t requests_ = 0;
     uint64_t bytes_ = 0;
     uint64_t errors_ = 0;
     uint64_t begun_ = 0;
+    asio::io_context io_{1}; ///< holds the connections, which use the members above
+    tcp::acceptor acceptor_{io_};
 };
 
 } // namespace WebBench
