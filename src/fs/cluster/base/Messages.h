@@ -68,7 +68,7 @@ inline constexpr MessageRow messages[] = {
     {Message::bytesWanted, LogLevel::reason, "option '%' needs a number of bytes, or -1 for no limit", "correct the number"},
     {Message::notWhole, LogLevel::reason, "%=% is not a whole number from % to %", "choose a number within the bounds"},
     {Message::noSuchChoice, LogLevel::reason, "%=% is none of: %", "choose one of these values"},
-    {Message::notPowerOfTwo, LogLevel::reason, "cluster-size=% is not a power of two", "choose 512, 1024, 2048..."},
+    {Message::notPowerOfTwo, LogLevel::reason, "cluster-size=% is not a power of two", "choose a power of two, such as 512, 1024 or 2048"},
     {Message::littleMemory, LogLevel::reason, "%=% MB is too little for clusters of % KB: raise it to %",
      "several clusters have to fit into this memory"},
     {Message::sameLine, LogLevel::reason, "there is more than one cache_dir line with this path", "remove all of them but one"},

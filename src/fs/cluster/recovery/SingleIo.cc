@@ -23,7 +23,7 @@ ClusterFs::SingleIo::submit(const IoOp op, const uint64_t offset, const uint32_t
     io.buffer = buffer_->data();
     const auto alive = context_.alive;
     const auto buffer = buffer_; // stays until the device is done with it
-    io.done = [this, alive, buffer, done](const Status status) {
+    io.done = [this, alive, buffer, done = std::move(done)](const Status status) {
         if (!*alive)
             return;
         busy_ = false;
