@@ -44,7 +44,8 @@ def test_join_a_download(t):
 @pytest.mark.known(AUFS_CUT)
 @pytest.mark.quick
 def test_join_a_download_that_is_not_kept(t):
-    """The object outgrows max-size while two clients read it: what they get is whole, or seen to be cut."""
+    """The object outgrows max-size while two clients read it: they read on. Of other stores, what they get is whole,
+    or seen to be cut."""
     squid = t.running(options=f"max-size={3 * MB}")
     for number in range(6):
         gate = f"gate{number}"
@@ -57,7 +58,7 @@ def test_join_a_download_that_is_not_kept(t):
         t.origin.gate(gate).open()
         for reply in finish_all([(first, begin), (second, early)]):
             reply.check_prefix()
-            assert not reply.complete or reply.check()
+            assert not (t.store == "clusterfs" or reply.complete) or reply.check()
         assert squid.client.cached(url) is None
         t.miss(squid, url)
 
@@ -65,7 +66,8 @@ def test_join_a_download_that_is_not_kept(t):
 @pytest.mark.known(AUFS_CUT)
 @pytest.mark.quick
 def test_slow_reader_of_what_is_not_kept(t):
-    """A client lags behind when the object turns out too large: what it gets is whole, or seen to be cut."""
+    """A client lags behind when the object turns out too large: it reads on. Of other stores, what it gets is whole,
+    or seen to be cut."""
     squid = t.running(options=f"max-size={2 * MB}")
     slow = Client(squid.port, receive_buffer=4096)
     for size in (2 * MB + 10000, 3 * MB):
@@ -82,7 +84,7 @@ def test_slow_reader_of_what_is_not_kept(t):
             squid.result(first)
             # Squid sends chunks to this client, whatever it got from the origin: a cut can be seen.
             reply = second.finish(early).check_prefix()
-            assert not reply.complete or reply.check()
+            assert not (t.store == "clusterfs" or reply.complete) or reply.check()
 
 
 def test_many_join_a_download(t):

@@ -40,7 +40,7 @@ def test_by_curl_and_squidclient(t):
     squid = t.running()
     tools = [("curl", "-s", f"http://localhost:{squid.port}/squid-internal-mgr/clusterfs")]
     client = pathlib.Path(t.prefix) / "bin" / "squidclient"
-    if "Version 6" in squid.command("-v").stdout:
+    if "Version 6" in squid.command("-v").stdout and (t.patched() or client.exists()):  # Debian's is a package
         tools.append((client, "-p", squid.port, "mgr:clusterfs"))
     for words in tools:
         done = run(*words)
@@ -63,10 +63,16 @@ def test_storedir_page(t):
     assert values.number("store entries") >= 50 or t.store in ("rock", "clusterfs"), values.text
 
 
+def needs_patches(t):
+    if t.store == "clusterfs" and not t.patched():
+        pytest.skip("a Squid without our patches lists no objects of clusterfs")
+
+
 @pytest.mark.stores("clusterfs", "ufs")
 def test_objects_page(t):
     """mgr:objects lists what is stored (for clusterfs with list=on)."""
     # With the default of 16 KB, Squid never finishes a longer page, whatever the store.
+    needs_patches(t)
     squid = t.running("read_ahead_gap 16 MB",
                       options=t.by_store("", clusterfs="list=on"))
     urls = [t.url(f"object{n}", size=3000) for n in range(30)]
@@ -95,9 +101,10 @@ def test_unlisted_objects(t):
             t.hit(squid, url)
         squid.restart()
         listed = squid.mgr("objects").count("Swap Dir 0,")
-        assert listed == (count if name == "on" else 0), f"list={name}: {listed} objects listed"
+        lists = name == "on" and t.patched()  # another Squid has no way to ask
+        assert listed == (count if lists else 0), f"list={name}: {listed} objects listed"
         values = squid.values()
-        assert values["objects listed"].startswith("yes" if name == "on" else "no (list=off)"), values.text
+        assert values["objects listed"].startswith("yes" if lists else "no (list=off"), values.text
         assert values.number("objects") == count, values.text
         memory[name] = values.number("index bytes")
     each = (memory["on"] - memory["off"]) / count
@@ -108,13 +115,15 @@ def test_unlisted_objects(t):
         return values.number("entries") if "entries" in values else 0
 
     if digested:
-        wait_for(lambda: entries("on") >= count, "all in the digest", 30)
+        if t.patched():
+            wait_for(lambda: entries("on") >= count, "all in the digest", 30)
         assert entries("off") < 100, f"{entries('off')}: more than Squid's own icons"
 
 
 @pytest.mark.stores("clusterfs", "ufs")
 def test_store_digest(t):
     """The digest that peers fetch knows our objects (for clusterfs with list=on)."""
+    needs_patches(t)
     squid = t.running("digest_rebuild_period 1 second", "digest_rewrite_period 1 second",
                       options=t.by_store("", clusterfs="list=on"))
     if "--enable-cache-digests" not in squid.command("-v").stdout:

@@ -120,6 +120,8 @@ def test_icap_and_a_slow_disk(t):
     url = t.url("film", size=60 << 20)
     squid.client.get(url).check()
     assert server.served == 1 and t.origin.count(url) == 1
+    if not t.patched():
+        return  # what the disk is too slow for is not stored
     t.hit(squid, url)
     assert squid.values().number("stores refused") == 0, squid.values().text
     squid.restart()

@@ -107,6 +107,10 @@ class Test:
         """Whether AddressSanitizer watches this Squid."""
         return b"__asan_init" in (self.prefix / "sbin" / "squid").read_bytes()
 
+    def patched(self):
+        """Whether this Squid has our patches; Debian's own has not."""
+        return b"AddSearch" in (self.prefix / "sbin" / "squid").read_bytes()
+
     # checking things
 
     def by_store(self, default, **others):

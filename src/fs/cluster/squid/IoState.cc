@@ -4,10 +4,14 @@
 #include "squid.h"
 #include "base/AsyncCall.h"
 #include "debug/Stream.h"
+#include "enums.h"
 #include "fs/cluster/squid/IoState.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "MemObject.h"
 #include "Store.h"
+#include "StoreClient.h"
+
+#include <algorithm>
 
 namespace {
 
@@ -82,7 +86,7 @@ ClusterFs::IoState::startReading(std::unique_ptr<Reader> &&reader, const int64_t
 void
 ClusterFs::IoState::abandon()
 {
-    if (writer_)
+    if (writer_ || passing_)
         failWriting();
 }
 
@@ -105,22 +109,57 @@ ClusterFs::IoState::append(char const * const buf, const size_t size, const off_
     assert(!reader_);
     assert(offset == -1 || (!offset && !offset_)); // no gaps, no rewriting
 
+    if (passing_)
+        return passOn();
     if (!writer_)
         return false; // an earlier failure is on its way to the core
 
     // possible when the size was unknown, or max-size went down after canStore()
     if (offset_ + static_cast<int64_t>(size) > dir_.maxObjectSize()) {
         debugs(79, 3, *e << " outgrew " << dir_.maxObjectSize());
-        failWriting();
-        return false;
+        stopStoring();
+        return passOn();
     }
     if (!writer_->append(buf, size)) {
         debugs(79, 3, *e << " not accepted after " << offset_);
-        failWriting();
-        return false;
+        stopStoring();
+        return passOn();
     }
     // The core may now free its copy of these bytes and read them from us.
     offset_ += size;
+    return true;
+}
+
+/// gives the object up for good
+void
+ClusterFs::IoState::stopStoring()
+{
+    attachment_->evicted = true;
+    attachment_->cut = true;
+    attachment_->unpublished = std::move(writer_);
+    passing_ = true;
+}
+
+/// Lets those read on who read the incoming object from the disk. The core does not wait for them: it frees
+/// what it takes for written, and when it has heard of a failure, what its other clients have got. So it hears
+/// later, and what we say is written ends where the slowest client is.
+/// \returns false when nobody reads from the disk (any more): then the core hears now
+bool
+ClusterFs::IoState::passOn()
+{
+    const auto &mem = *e->mem_obj;
+    auto known = mem.swapout.queue_offset; // what the slowest client has
+    auto needed = false;
+    for (auto node = mem.clients.head; node; node = node->next) {
+        const auto client = static_cast<const store_client*>(node->data);
+        known = std::min(known, client->discardableHttpEnd());
+        needed = needed || client->getType() == STORE_DISK_CLIENT;
+    }
+    if (!needed) {
+        failWriting();
+        return false;
+    }
+    offset_ = std::max<off_t>(offset_, known + static_cast<off_t>(mem.swap_hdr_sz));
     return true;
 }
 
@@ -130,6 +169,7 @@ ClusterFs::IoState::stillCongested() const
     return writer_ && !dir_.stopped() && writer_->congested();
 }
 
+#if HAVE_FS_CLUSTER
 bool
 ClusterFs::IoState::congested() const
 {
@@ -141,6 +181,7 @@ ClusterFs::IoState::congested() const
     }
     return true;
 }
+#endif
 
 void
 ClusterFs::IoState::kickProducer()
@@ -158,9 +199,9 @@ ClusterFs::IoState::kickProducer()
 void
 ClusterFs::IoState::failWriting()
 {
-    attachment_->evicted = true;
-    attachment_->cut = true;
-    attachment_->unpublished = std::move(writer_);
+    if (!passing_)
+        stopStoring();
+    passing_ = false;
     callBack(DISK_ERROR);
 }
 
@@ -304,11 +345,13 @@ ClusterFs::IoState::close(const int how)
         assert(!reader_);
         if (writer_) // if not, it has failed, and the core was told
             finishWriting();
+        else if (passing_)
+            failWriting();
         return;
 
     case writerGone:
         assert(!reader_);
-        if (writer_)
+        if (writer_ || passing_)
             failWriting();
         return;
 

@@ -51,10 +51,14 @@ public:
     void read_(char *buf, size_t, off_t, STRCB *, void *cbData) override;
     bool write(char const *buf, size_t, off_t, FREE *) override;
     void close(int how) override;
+#if HAVE_FS_CLUSTER // a Squid with our patches asks
     bool congested() const override;
+#endif
 
 private:
     bool append(char const *buf, size_t, off_t);
+    void stopStoring();
+    bool passOn();
     void finishWriting();
     void failWriting();
 
@@ -70,6 +74,7 @@ private:
     AttachmentPointer attachment_;
     std::shared_ptr<Writer> writer_; ///< nil when reading, done, or failed
     std::unique_ptr<Reader> reader_; ///< nil when writing
+    bool passing_ = false; ///< nothing is stored any more, but the core must not hear of that yet; see passOn()
     mutable bool producerWaits_ = false; ///< from congested() to kickProducer()
 
     int64_t lostHead_ = 0; ///< see startReading()

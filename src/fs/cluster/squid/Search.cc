@@ -71,6 +71,16 @@ ClusterFs::Search::fill(const int dirIndex, const ObjectInfo &info)
 }
 
 bool
+ClusterFs::SwapDir::lists() const
+{
+#if HAVE_FS_CLUSTER
+    return config_.list;
+#else
+    return false;
+#endif
+}
+
+bool
 ClusterFs::SwapDir::nextObject(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
     return readable() && config_.list && engine_->next(cursor, key, info, looks);

@@ -16,7 +16,7 @@ ClusterFs::ReportStats(StoreEntry * const e)
             storeAppendPrintf(e, "state: %s\n", dir.stateText().c_str());
         else // may be longer than a formatting buffer
             e->append(report.data(), static_cast<int>(report.size()));
-        storeAppendPrintf(e, "objects listed: %s\n", dir.lists() ? "yes" : "no (list=off): neither by mgr:objects nor in digests");
+        storeAppendPrintf(e, "objects listed: %s\n", dir.lists() ? "yes" : "no (list=off, or a Squid that cannot ask): neither by mgr:objects nor in digests");
         storeAppendPrintf(e, "\n");
     });
 }

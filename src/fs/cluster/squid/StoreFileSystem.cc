@@ -11,13 +11,18 @@
 
 ClusterFs::StoreFileSystem::StoreFileSystem()
 {
-    FsAdd(*this);
-    Mgr::RegisterAction("clusterfs", "Clustered Store Statistics", &ReportStats, 0, 1);
-    Store::AddSearch(&Search::Make);
+    FsAdd(*this); // nothing else: main() may not have begun
 }
 
 ::SwapDir *
 ClusterFs::StoreFileSystem::createSwapDir()
 {
+    if (!registered_) {
+        registered_ = true;
+        Mgr::RegisterAction("clusterfs", "Clustered Store Statistics", &ReportStats, 0, 1);
+#if HAVE_FS_CLUSTER // a Squid with our patches asks
+        Store::AddSearch(&Search::Make);
+#endif
+    }
     return new SwapDir;
 }

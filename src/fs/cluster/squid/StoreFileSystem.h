@@ -8,7 +8,8 @@
 
 namespace ClusterFs {
 
-/// the factory of "cache_dir clusterfs"; made once, by Fs::Init()
+/// The factory of "cache_dir clusterfs". Made once: by Fs::Init(), or when the module is loaded into a Squid
+/// that was built without it. Such a Squid has none of our patches; HAVE_FS_CLUSTER says so when compiling.
 class StoreFileSystem: public ::StoreFileSystem
 {
 public:
@@ -17,6 +18,9 @@ public:
     /* StoreFileSystem API */
     char const *type() const override { return "clusterfs"; }
     ::SwapDir *createSwapDir() override;
+
+private:
+    bool registered_ = false; ///< our page of the cache manager
 };
 
 } // namespace ClusterFs

@@ -87,8 +87,8 @@ public:
     /// the engine's report; empty unless started()
     std::string report() const;
 
-    /// whether nextObject() can list the objects
-    bool lists() const { return config_.list; }
+    /// whether nextObject() can list the objects, and Squid asks it: one without our patches does not
+    bool lists() const;
 
     /// Walks the objects that the engine can list.
     /// \param cursor 0 to start; moved on by each call

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make -f packaging/module/module.mk TOP=... SQUID=... PROGRAM=... OUT=...
+# builds the module for the Squid PROGRAM, whose file is called NAME: OUT/lib/squid-clusterfs has NAME.so and
+# load.so, OUT/sbin has squid-clusterfs and the clusterfs tool.
+# TOP: our sources. SQUID: the tree that the program was made from, configured in the same way.
+# What is compiled on the way is left below the current folder. tools/build/build-module calls this.
+
+name := $(notdir $(PROGRAM))
+version := $(shell sed -n 's/^AC_INIT(\[clusterfs\],\[\(.*\)\])/\1/p' $(TOP)/configure.ac)
+engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
+tool := $(shell cd $(TOP) && find tools/cli tools/base -name '*.cc' | sort)
+glue := $(shell cd $(TOP) && find src/fs/cluster/squid -name '*.cc' | sort) packaging/module/Module.cc packaging/module/Fit.cc
+
+# as Debian's rules for Squid ask for them
+flags := $(shell DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get CXXFLAGS) -fPIC -std=c++17 -Wall -MMD -MP
+cppflags := $(shell DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get CPPFLAGS)
+ldflags := $(shell DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get LDFLAGS) -Wl,--as-needed
+squid := -DHAVE_CONFIG_H -I$(SQUID)/include -I$(SQUID) -I$(SQUID)/lib -I$(SQUID)/src -I$(TOP)/src -I$(TOP)
+
+engine_objects := $(engine:%.cc=engine/%.o)
+glue_objects := $(glue:%.cc=$(name)/%.o) $(name)/Fingerprint.o
+
+lib := $(OUT)/lib/squid-clusterfs
+all: $(lib)/$(name).so $(lib)/load.so $(OUT)/sbin/squid-clusterfs $(OUT)/sbin/clusterfs
+
+# functions that are missing are Squid's: the loader says which of them the program lacks
+$(lib)/$(name).so: $(engine_objects) $(glue_objects)
+	@mkdir -p $(@D)
+	$(CXX) -shared $(ldflags) -o $@ $^ -laio -lisal -lblkid
+
+$(lib)/load.so: engine/packaging/module/Loader.o
+	@mkdir -p $(@D)
+	$(CXX) -shared $(ldflags) -Wl,-z,defs -o $@ $^
+
+$(OUT)/sbin/squid-clusterfs: engine/packaging/module/Start.o
+	@mkdir -p $(@D)
+	$(CXX) -pie $(ldflags) -o $@ $^
+
+$(OUT)/sbin/clusterfs: $(engine_objects) $(tool:%.cc=engine/%.o)
+	@mkdir -p $(@D)
+	$(CXX) -pie $(ldflags) -o $@ $^ -laio -lisal -lblkid
+
+engine/%.o: $(TOP)/%.cc
+	@mkdir -p $(@D)
+	$(CXX) $(cppflags) -DPACKAGE_VERSION='"$(version)"' -I$(TOP)/src -I$(TOP) $(flags) -c -o $@ $<
+
+$(name)/%.o: $(TOP)/%.cc $(SQUID)/include/autoconf.h
+	@mkdir -p $(@D)
+	$(CXX) $(cppflags) $(squid) $(flags) -Wno-deprecated-declarations -c -o $@ $<
+
+$(name)/Fingerprint.cc: $(PROGRAM) $(TOP)/packaging/module/fingerprint
+	@mkdir -p $(@D)
+	$(TOP)/packaging/module/fingerprint $(PROGRAM) >$@.new
+	mv $@.new $@
+
+$(name)/Fingerprint.o: $(name)/Fingerprint.cc
+	$(CXX) $(cppflags) -I$(TOP) $(flags) -c -o $@ $<
+
+-include $(engine_objects:.o=.d) $(tool:%.cc=engine/%.d) $(glue_objects:.o=.d) engine/packaging/module/Loader.d engine/packaging/module/Start.d
+.DELETE_ON_ERROR:
+.PHONY: all
