@@ -45,7 +45,7 @@ NOT_RUN = {
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
     "writes into the sources": ("make docs",),
-    "needs a Debian 13": ("make deb",),
+    "needs a Debian 13; test-suite/packages installs what it makes": ("make deb",),
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
         r"pytest test-suite/squid( -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",

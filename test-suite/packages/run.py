@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Installs, upgrades, removes and purges the packages of "make deb" in a fresh Debian 13, and asks its Squid for objects
+in between: the cache is used where the module is, Squid goes on where it is not, and no step changes the cache's file
+but Squid itself. Needs root, debootstrap and a Debian mirror. Everything is below build/packages."""
+
+import argparse
+import hashlib
+import http.server
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = TOP / "build"
+WORK = BUILD / "packages"
+IMAGE = "var/spool/squid/clusterfs"
+LINE = f"cache_dir clusterfs /{IMAGE} 200\n"
+URLS = [f"http://127.0.0.1:8001/object{n}" for n in range(40)]
+UNKNOWN = "This proxy does not support the 'clusterfs' cache type"
+
+
+def body_of(path):
+    return hashlib.sha256(path.encode()).hexdigest().encode() * 500
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    asked = 0
+
+    def do_GET(self):
+        Origin.asked += 1
+        body = body_of(self.path)
+        self.send_response(200)
+        self.send_header("Cache-Control", "max-age=86400")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def run(*command, **options):
+    """Runs a command; its output is returned, and shown where it fails."""
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+# inside, where there is no network but loopback
+
+def serve(root, expect):
+    """Starts Squid as its unit does and asks for all objects; expect: "hits", "misses", or "no cache"."""
+    run("ip", "link", "set", "lo", "up")
+    origin = http.server.ThreadingHTTPServer(("127.0.0.1", 8001), Origin)
+    threading.Thread(target=origin.serve_forever, daemon=True).start()
+    (root / "run/squid").mkdir(exist_ok=True)
+    shutil.chown(root / "run/squid", 13, 13)
+    run("chroot", root, "/usr/sbin/squid", "--foreground", "-z")
+    squid = subprocess.Popen(["chroot", root, "/usr/sbin/squid", "--foreground", "-sYC"], stderr=subprocess.DEVNULL)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": "http://127.0.0.1:3128"}))
+
+    def fetch(url):
+        until = time.monotonic() + 60
+        while True:
+            try:
+                return opener.open(url, timeout=20).read()
+            except OSError:  # Squid is not up yet
+                if squid.poll() is not None or time.monotonic() > until:
+                    sys.exit(f"Squid does not answer:\n{(root / 'var/log/squid/cache.log').read_text()[-3000:]}")
+                time.sleep(0.1)
+
+    def fetch_all():
+        before = Origin.asked
+        for url in URLS:
+            assert fetch(url) == body_of(url[len("http://127.0.0.1:8001"):]), f"{url}: another body"
+        return Origin.asked - before
+
+    try:
+        first = fetch_all()
+        wanted = 0 if expect == "hits" else len(URLS)
+        assert first == wanted, f"expected {expect}: the origin was asked {first} times for {len(URLS)} objects"
+        assert expect == "no cache" or fetch_all() == 0, "the second time is not all hits"
+    finally:
+        squid.terminate()
+        squid.wait(120)
+
+
+# outside
+
+class Root:
+    """A Debian in a folder."""
+
+    def __init__(self, path):
+        self.path = path
+        self.log = path / "var/log/squid/cache.log"
+
+    def run(self, *command):
+        return run("chroot", self.path, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", *command)
+
+    def install(self, *packages):
+        self.run("apt-get", "-q", "-y", "--no-install-recommends", "--allow-downgrades", "install", *packages)
+
+    def image(self):
+        """What the cache's file holds."""
+        with open(self.path / IMAGE, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def serve(self, expect):
+        """\\returns what Squid wrote to cache.log meanwhile"""
+        before = self.log.stat().st_size if self.log.exists() else 0
+        run("unshare", "--net", sys.executable, __file__, "--serve", expect, self.path)
+        return self.log.read_text(errors="replace")[before:]
+
+
+def fresh_root():
+    """A copy of a Debian 13 that debootstrap has made."""
+    base, path = WORK / "base", WORK / "root"
+    if not (base / "made").exists():
+        shutil.rmtree(base, ignore_errors=True)
+        run("debootstrap", "--variant=minbase", "trixie", base)
+        (base / "made").touch()
+    shutil.rmtree(path, ignore_errors=True)
+    run("cp", "-a", base, path)
+    (path / "etc/apt/sources.list").write_text("deb http://mirror.example.org/debian trixie main\n"
+                                               "deb http://mirror.example.org/debian-security trixie-security main\n")
+    policy = path / "usr/sbin/policy-rc.d"  # the services of packages are not started
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    policy.chmod(0o755)
+    run("mount", "-t", "proc", "proc", path / "proc")
+    run("mount", "-t", "tmpfs", "-o", "mode=1777", "shm", path / "dev/shm")  # Squid's shared memory
+    root = Root(path)
+    root.run("apt-get", "-q", "update")
+    return root
+
+
+def newer(deb):
+    """The same package with a higher version."""
+    folder = WORK / "newer"
+    shutil.rmtree(folder, ignore_errors=True)
+    run("dpkg-deb", "-R", deb, folder)
+    control = folder / "DEBIAN/control"
+    text = control.read_text()
+    control.write_text(text.replace("\nVersion: ", "\nVersion: 99:", 1))
+    path = WORK / f"newer-{deb.name}"
+    run("dpkg-deb", "-b", folder, path)
+    return path
+
+
+def say(text):
+    print(f"== {text}", flush=True)
+
+
+def check():
+    packages = {deb.name.split("_")[0]: deb for deb in (BUILD / "deb").glob("*.deb")}
+    if "squid-clusterfs" not in packages:
+        sys.exit("there are no packages in build/deb: make deb first")
+    debs = [packages["squid-clusterfs"], packages["clusterfs"]]
+    WORK.mkdir(exist_ok=True)
+    root = fresh_root()
+    inside = root.path / "packages"
+    inside.mkdir()
+    for deb in debs + [newer(deb) for deb in debs]:
+        shutil.copy(deb, inside)
+    names = [f"/packages/{deb.name}" for deb in debs]
+
+    begin = time.monotonic()
+    root.install(*names)
+    (root.path / "etc/squid/conf.d/clusterfs.conf").write_text(LINE)
+    root.serve("misses")
+    say(f"installed, one line in squid.conf, {len(URLS)} misses and {len(URLS)} hits: {time.monotonic() - begin:.0f} s")
+    assert os.readlink(root.path / "etc/alternatives/squid") == "/usr/sbin/squid-clusterfs"
+    root.serve("hits")
+    root.run("clusterfs", "check", f"/{IMAGE}")
+    say("after a restart all are hits")
+
+    before = root.image()
+    root.install(*(f"/packages/newer-{deb.name}" for deb in debs))
+    assert root.image() == before, "the upgrade changed the cache"
+    root.serve("hits")
+    say("after an upgrade all are hits")
+
+    root.install("squid-openssl")
+    root.serve("hits")
+    say("with squid-openssl, installed later, all are hits")
+
+    before = root.image()
+    modules = root.path / "usr/lib/squid-clusterfs"
+    (modules / "squid-openssl.so").rename(modules / "kept")
+    shutil.copy(modules / "squid-gnutls.so", modules / "squid-openssl.so")
+    log = root.serve("no cache")
+    assert UNKNOWN in log, log
+    assert root.image() == before, "a Squid that the module does not fit changed the cache"
+    (modules / "kept").replace(modules / "squid-openssl.so")
+    say("a module of another Squid is not used, and Squid goes on")
+
+    root.run("apt-get", "-q", "-y", "remove", "squid-clusterfs")
+    assert os.readlink(root.path / "etc/alternatives/squid") == "/usr/sbin/squid-openssl"
+    log = root.serve("no cache")
+    assert UNKNOWN in log, log
+    assert root.image() == before, "removing the package changed the cache"
+    say("removed: Squid goes on without the cache, whose file is as it was")
+
+    root.install(*names)
+    root.serve("hits")
+    say("installed again: all are hits")
+
+    before = root.image()
+    root.run("apt-get", "-q", "-y", "purge", "squid-clusterfs", "clusterfs")
+    assert root.image() == before, "purging the packages changed the cache"
+    assert (root.path / "etc/squid/conf.d/clusterfs.conf").read_text() == LINE
+    assert not (root.path / "usr/lib/squid-clusterfs").exists()
+    say("purged: the cache's file is as it was")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--serve", choices=("hits", "misses", "no cache"), help=argparse.SUPPRESS)
+    parser.add_argument("root", nargs="?", type=pathlib.Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve(arguments.root, arguments.serve)
+        return
+    if os.environ.get("CLUSTERFS_NAMESPACE") != "packages":  # mounts that vanish with this program
+        os.environ["CLUSTERFS_NAMESPACE"] = "packages"
+        os.execvp("unshare", ["unshare", "--mount", "--pid", "--fork", "--kill-child", sys.executable, __file__])
+    check()
+
+
+if __name__ == "__main__":
+    main()
