@@ -28,7 +28,7 @@ NOT_RUN = {
     "compiles, and ./check does the same": (
         "./bootstrap.sh && mkdir -p build && cd build && ../configure && make && make check", "make squid", "./check", "make coverage", "make check-mutants",
         "make check-fuzz", r"make fuzz TARGET=(image SECONDS=(600|3600)|\.\.\.)", "make diskmodel", "make check-programs", "make squid-7",
-        "./bootstrap.sh", "make help", "./check engine", "pytest test-suite/mutation -k older-copies"),
+        "./bootstrap.sh", "make help", "make check", "./check engine", "pytest test-suite/mutation -k older-copies"),
     "installs": ("make install", "./quickstart", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
@@ -40,7 +40,8 @@ NOT_RUN = {
         r"(.* && )?(\./)?bench-[a-z]+( .*)?", r"\./diskmodel .*", r"truncate -s 110G IMAGE && .*"),
     "runs what is built; make check does the same": (
         r"build/simulate --(seed|history) .*", r"build/unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py", "tools/build/lint",
-        "tools/build/lint-engine src/fs/cluster/engine/Open.cc"),
+        r"tools/build/lint-engine (src/fs/cluster/engine/Open\.cc|FILE\.\.\.)", "pytest test-suite/tools",
+        "pytest test-suite/harness/test_examples.py -k fits", "build/unit-tests --gtest_brief=1"),
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
@@ -48,7 +49,7 @@ NOT_RUN = {
     "needs a Debian 13; test-suite/packages installs what it makes": ("make deb",),
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
-        r"pytest test-suite/squid( -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",
+        r"pytest test-suite/squid( -m quick| -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",
         "squid", "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
         "curl http://localhost:3128/squid-internal-mgr/clusterfs"),
     "not ours": ("git clone ... clusterfs && cd clusterfs", "chown proxy /dev/disk/by-id/ata-YOUR_DISK", "blkdiscard", "wipefs -a"),

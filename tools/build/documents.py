@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""documents.py [write]: checks that the documents say what the tables of the engine say, or writes it into them.
+"""documents.py [write]: checks that the documents say what the tables of the engine say, or writes it into them
+and names those that it changed.
 
 The rows are printed by clusterfs-tables, which make builds. In a document they stand between two marks; the patches
 for squid.conf's own documentation are made as a whole, of squid-patches/cache_dir.txt and the rows of the options."""
@@ -247,6 +248,7 @@ def main():
         now = path.read_text(encoding="utf-8")
         if now != text and sys.argv[1:]:
             path.write_text(text, encoding="utf-8")
+            print(f"{path.relative_to(TOP)}: written")
         elif now != text:
             print(difference(path, now, text))
             differences += 1
