@@ -9,6 +9,7 @@ import hashlib
 import http.server
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -119,17 +120,29 @@ class Root:
         return self.log.read_text(errors="replace")[before:]
 
 
+def repositories():
+    """[(address, suite)] of Debian 13 where this machine's apt has those of its own release."""
+    here = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    listed = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages")
+    rows = {tuple(line.split()) for line in listed.splitlines()}
+    found = sorted((address, suite.replace(here, "trixie", 1)) for address, suite, component in rows
+                   if component == "main" and suite.split("-")[0] == here)
+    if "trixie" not in (suite for _, suite in found):
+        sys.exit(f"apt's sources do not name the suite {here}: run apt-get update, or name it there by its code name")
+    return found
+
+
 def fresh_root():
     """A copy of a Debian 13 that debootstrap has made."""
+    sources = repositories()
     base, path = WORK / "base", WORK / "root"
     if not (base / "made").exists():
         shutil.rmtree(base, ignore_errors=True)
-        run("debootstrap", "--variant=minbase", "trixie", base)
+        run("debootstrap", "--variant=minbase", "trixie", base, next(address for address, suite in sources if suite == "trixie"))
         (base / "made").touch()
     shutil.rmtree(path, ignore_errors=True)
     run("cp", "-a", base, path)
-    (path / "etc/apt/sources.list").write_text("deb http://mirror.example.org/debian trixie main\n"
-                                               "deb http://mirror.example.org/debian-security trixie-security main\n")
+    (path / "etc/apt/sources.list").write_text("".join(f"deb {address} {suite} main\n" for address, suite in sources))
     policy = path / "usr/sbin/policy-rc.d"  # the services of packages are not started
     policy.write_text("#!/bin/sh\nexit 101\n")
     policy.chmod(0o755)
