@@ -26,6 +26,8 @@ def test_help_and_version(test):
     assert re.search(r"^VERSION = (.+)$", (BUILD / "Makefile").read_text(), re.M)[1] == version
     newest = re.search(r"^## (.+)$", (TOP / "CHANGELOG.md").read_text(), re.M)[1]
     assert newest.split(",")[0] == version, f"the newest heading of CHANGELOG.md is '{newest}'"
+    package = re.match(r"clusterfs \((.+)-\d+\)", (TOP / "packaging/debian/changelog").read_text())[1]
+    assert package == version, f"packaging/debian/changelog has the version {package}"
     overview = test.tool("help").out
     names = test.subcommands()
     assert {"format", "inspect", "check", "dump", "map", "purge"} <= set(names) and len(names) == overview.count(" PATH"), overview
