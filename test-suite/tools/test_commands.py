@@ -20,9 +20,10 @@ PROGRAMS = re.compile(
 IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/results/pages", "./prove --show", "tools/build/build-squid --help")
 ON_AN_IMAGE = (
     "clusterfs format --size=MB --owner=proxy PATH", "clusterfs format --owner=proxy PATH",
-    "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs inspect cache.img --cluster=0")
+    "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs setup PATH --apply",
+    "clusterfs probe PATH", "clusterfs inspect cache.img --cluster=0")
 # Parts of commands, of which the tool's help must know every word.
-IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format --force")
+IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format", "clusterfs format --force", "clusterfs setup")
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (

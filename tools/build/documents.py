@@ -191,6 +191,7 @@ PARTS = (
     ("docs/operations.md", "the messages", message_table),
     ("docs/metrics.md", "the statistics", statistic_tables),
     ("docs/man/clusterfs-format.8", "the options", option_paragraphs),
+    ("docs/man/clusterfs-setup.8", "the options", option_paragraphs),
     ("docs/man/clusterfs.8", "the synopses", synopses),
     ("docs/man/clusterfs.8", "the subcommands", purposes),
     ("docs/man/clusterfs.8", "the pages", page_names),

@@ -12,6 +12,8 @@ extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
+extern const Command probeCommand;
+extern const Command setupCommand;
 
 const std::vector<Command> &
 commands()
@@ -23,6 +25,8 @@ commands()
         dumpCommand,
         mapCommand,
         purgeCommand,
+        probeCommand,
+        setupCommand,
     };
     return table;
 }
