@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <dlfcn.h>
+#include <sstream>
 #include <string>
 #include <unistd.h>
 
@@ -16,12 +17,33 @@ const char SignOfSquid[] = "_ZN15StoreFileSystem5FsAddERS_";
 /// a constructor that only a Squid has that was built with clusterfs
 const char SignOfClusterfs[] = "_ZN9ClusterFs7SwapDirC1Ev";
 
-/// Where the administrator sees it: the terminal, or the journal. Squid's own line in cache.log follows,
+/// Debug::Start(int, int) and Debug::Finish(), what debugs() is made of. The first name says that the function returns
+/// a std::ostringstream, so a Squid that has these names has these functions.
+const char DebugStart[] = "_ZN5Debug5StartB5cxx11Eii";
+const char DebugFinish[] = "_ZN5Debug6FinishEv";
+
+/// Squid keeps early messages until it has opened cache.log. A Squid without these functions writes nothing there.
+void
+tellCacheLog(const std::string &text)
+{
+    const auto start = reinterpret_cast<std::ostringstream &(*)(int, int)>(dlsym(RTLD_DEFAULT, DebugStart));
+    const auto finish = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, DebugFinish));
+    if (!start || !finish)
+        return;
+    constexpr int section = 47; // stores
+    constexpr int important = 1; // DBG_IMPORTANT: in cache.log, and not on the terminal a second time
+    start(section, important) << text;
+    finish();
+}
+
+/// Where the administrator sees it: the terminal, or the journal, and cache.log. Squid's own line in cache.log follows,
 /// that it does not support a cache_dir of this type; Squid goes on without the cache_dir.
 void
 complain(const std::string &program, const std::string &why)
 {
-    fprintf(stderr, "squid-clusterfs: ERROR: cache_dir clusterfs is not used: its module does not fit %s: %s\n", program.c_str(), why.c_str());
+    const auto text = "ERROR: cache_dir clusterfs is not used: its module does not fit " + program + ": " + why;
+    fprintf(stderr, "squid-clusterfs: %s\n", text.c_str());
+    tellCacheLog(text);
 }
 
 std::string

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Installs, upgrades, removes and purges the packages of "make deb" in a fresh Debian 13, and asks its Squid for objects
 in between: the cache is used where the module is, Squid goes on where it is not, and no step changes the cache's file
-but Squid itself. Needs root, debootstrap and a Debian mirror. Everything is below build/packages."""
+but Squid itself. The files for udev, systemd and AppArmor are tried with these programs. Needs root, loop devices,
+debootstrap and a Debian mirror. Everything is below build/packages."""
 
 import argparse
 import hashlib
@@ -10,6 +11,7 @@ import http.server
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,7 @@ WORK = BUILD / "packages"
 IMAGE = "var/spool/squid/clusterfs"
 LINE = f"cache_dir clusterfs /{IMAGE} 200\n"
 URLS = [f"http://127.0.0.1:8001/object{n}" for n in range(40)]
+MISFIT = "ERROR: cache_dir clusterfs is not used: its module does not fit /usr/sbin/squid-openssl: "
 UNKNOWN = "This proxy does not support the 'clusterfs' cache type"
 
 
@@ -93,6 +96,50 @@ def serve(root, expect):
         squid.wait(120)
 
 
+def meet_udev(root, device):
+    """Runs udev with the packages' rules, in a /dev that has one disk: setup gives the disk to Squid's user; after a loss of
+    the owner, as at a start of the machine, udev does; a disk with a file system stays root's. (In a PID namespace of its own,
+    udev would hear of nothing.)"""
+    numbers = (pathlib.Path("/sys/class/block") / device / "dev").read_text().strip().split(":")
+    dev, node = root / "dev", root / "dev" / device
+    run("mount", "-t", "sysfs", "sysfs", root / "sys")
+    run("mount", "-t", "tmpfs", "-o", "mode=755", "dev", dev)
+    run("mknod", "-m", "660", node, "b", *numbers)
+    run("mknod", "-m", "666", dev / "null", "c", "1", "3")
+    run("mknod", "-m", "444", dev / "urandom", "c", "1", "9")
+
+    def inside(*command):
+        return run("chroot", root, *command)
+
+    def state():
+        links = dev / "disk" / "by-clusterfs"
+        return node.stat().st_uid, node.stat().st_mode & 0o777, [os.readlink(link) for link in links.iterdir()] if links.exists() else []
+
+    def again():
+        os.chown(node, 0, 6)
+        node.chmod(0o660)
+        inside("udevadm", "trigger", "--action=change", "--settle", f"--name-match=/dev/{device}")
+        return state()
+
+    (root / "run/udev").mkdir(exist_ok=True)
+    udev = subprocess.Popen(["chroot", root, "/usr/lib/systemd/systemd-udevd"], stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 30
+        while not (root / "run/udev/control").exists():
+            assert udev.poll() is None and time.monotonic() < until, "udev does not start"
+            time.sleep(0.1)
+        said = inside("clusterfs", "setup", f"/dev/{device}", "--apply")
+        assert "/usr/lib/udev/rules.d/65-clusterfs.rules gives it to proxy" in said, said
+        ours = (13, 0o600, [f"../../{device}"])
+        assert state() == ours, state()
+        assert again() == ours, state()
+        inside("mkfs.ext4", "-q", "-F", f"/dev/{device}")
+        assert again() == (0, 0o660, []), state()
+    finally:
+        udev.terminate()
+        udev.wait(30)
+
+
 # outside
 
 class Root:
@@ -116,8 +163,48 @@ class Root:
     def serve(self, expect):
         """\\returns what Squid wrote to cache.log meanwhile"""
         before = self.log.stat().st_size if self.log.exists() else 0
-        run("unshare", "--net", sys.executable, __file__, "--serve", expect, self.path)
+        run("unshare", "--net", "--pid", "--fork", "--kill-child", sys.executable, __file__, "--serve", expect, self.path)
         return self.log.read_text(errors="replace")[before:]
+
+
+def check_udev(root):
+    """udev verifies the rule, and does what it says."""
+    root.run("udevadm", "verify", "/usr/lib/udev/rules.d/65-clusterfs.rules")
+    disk = WORK / "disk"
+    with open(disk, "wb") as file:
+        file.truncate(64 << 20)
+    device = pathlib.Path(run("losetup", "--find", "--show", disk).strip())
+    try:
+        run("unshare", "--mount", sys.executable, __file__, "--udev", device.name, root.path)
+    finally:
+        run("losetup", "--detach", device)
+
+
+def check_systemd(root):
+    """systemd understands squid.service with the drop-ins, and finds a mistake in one."""
+    folder = root.path / "etc/systemd/system/squid.service.d"
+    folder.mkdir(parents=True)
+    example = "usr/share/doc/squid-clusterfs/examples/clusterfs-disk.conf"
+    shutil.copy(root.path / example, folder)
+    verify = "systemd-analyze verify --man=no squid.service || true"  # a small Debian lacks /bin/kill, which is no matter here
+    said = root.run("sh", "-c", verify)
+    assert "squid.service.d" not in said, said
+    (folder / "mistake.conf").write_text("[Service]\nPrivateDevice=no\n")
+    assert "squid.service.d/mistake.conf" in root.run("sh", "-c", verify)
+    shutil.rmtree(folder)
+
+
+def check_apparmor(root):
+    """Squid's own profile takes the lines for the module. Debian has it disabled, which counts for its name alone."""
+    profile, local = "/etc/apparmor.d/enabled.squid", root.path / "etc/apparmor.d/local/usr.sbin.squid"
+    root.run("cp", "/etc/apparmor.d/usr.sbin.squid", profile)
+    before = local.read_text()
+    assert "/proc/swaps" not in root.run("apparmor_parser", "--preprocess", profile).replace("@{PROC}", "/proc")
+    local.write_text("include <abstractions/squid-clusterfs>\n")
+    assert "/proc/swaps" in root.run("apparmor_parser", "--preprocess", profile).replace("@{PROC}", "/proc")
+    root.run("apparmor_parser", "--skip-kernel-load", "--skip-cache", profile)
+    local.write_text(before)
+    root.run("rm", profile)
 
 
 def repositories():
@@ -203,12 +290,22 @@ def check():
     root.serve("hits")
     say("with squid-openssl, installed later, all are hits")
 
+    root.install("udev", "apparmor", "systemd", "e2fsprogs")
     before = root.image()
+    check_udev(root)
+    check_systemd(root)
+    check_apparmor(root)
+    assert root.image() == before, "one of these changed the cache"
+    say("udev, systemd and AppArmor do with the packages' files what they should")
+
     modules = root.path / "usr/lib/squid-clusterfs"
     (modules / "squid-openssl.so").rename(modules / "kept")
     shutil.copy(modules / "squid-gnutls.so", modules / "squid-openssl.so")
     log = root.serve("no cache")
     assert UNKNOWN in log, log
+    reasons = re.findall(f"{re.escape(MISFIT)}(.*)", log)
+    assert reasons and all(reason.startswith("it was configured") for reason in reasons), log
+    assert log.index(MISFIT) < log.index(UNKNOWN), log
     assert root.image() == before, "a Squid that the module does not fit changed the cache"
     (modules / "kept").replace(modules / "squid-openssl.so")
     say("a module of another Squid is not used, and Squid goes on")
@@ -228,21 +325,27 @@ def check():
     root.run("apt-get", "-q", "-y", "purge", "squid-clusterfs", "clusterfs")
     assert root.image() == before, "purging the packages changed the cache"
     assert (root.path / "etc/squid/conf.d/clusterfs.conf").read_text() == LINE
-    assert not (root.path / "usr/lib/squid-clusterfs").exists()
+    for left in ("usr/lib/squid-clusterfs", "usr/lib/udev/rules.d/65-clusterfs.rules", "usr/lib/systemd/system/squid.service.d",
+                 "etc/apparmor.d/abstractions/squid-clusterfs"):
+        assert not (root.path / left).exists(), f"{left} is left"
     say("purged: the cache's file is as it was")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", choices=("hits", "misses", "no cache"), help=argparse.SUPPRESS)
+    parser.add_argument("--udev", metavar="DEVICE", help=argparse.SUPPRESS)
     parser.add_argument("root", nargs="?", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
         serve(arguments.root, arguments.serve)
         return
+    if arguments.udev:
+        meet_udev(arguments.root, arguments.udev)
+        return
     if os.environ.get("CLUSTERFS_NAMESPACE") != "packages":  # mounts that vanish with this program
         os.environ["CLUSTERFS_NAMESPACE"] = "packages"
-        os.execvp("unshare", ["unshare", "--mount", "--pid", "--fork", "--kill-child", sys.executable, __file__])
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, __file__])
     check()
 
 

@@ -23,7 +23,8 @@ ON_AN_IMAGE = (
     "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs setup PATH --apply",
     "clusterfs probe PATH", "clusterfs inspect cache.img --cluster=0")
 # Parts of commands, of which the tool's help must know every word.
-IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format", "clusterfs format --force", "clusterfs setup")
+IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format", "clusterfs format --force",
+           "clusterfs setup", "clusterfs probe")
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (
@@ -51,7 +52,7 @@ NOT_RUN = {
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
         r"pytest test-suite/squid( -m quick| -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",
-        "squid", "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
+        "squid", r"squid -n (one|two) -f /etc/squid/\1\.conf", "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
         "curl http://localhost:3128/squid-internal-mgr/clusterfs"),
     "not ours": ("git clone ... clusterfs && cd clusterfs", "chown proxy /dev/disk/by-id/ata-YOUR_DISK", "blkdiscard", "wipefs -a"),
 }
