@@ -6,27 +6,27 @@
 namespace ClusterFs::Cli {
 
 /* each is defined where it is done, in a file of its name */
+extern const Command setupCommand;
 extern const Command formatCommand;
+extern const Command probeCommand;
 extern const Command inspectCommand;
 extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
-extern const Command probeCommand;
-extern const Command setupCommand;
 
 const std::vector<Command> &
 commands()
 {
     static const std::vector<Command> table = {
+        setupCommand,
         formatCommand,
+        probeCommand,
         inspectCommand,
         checkCommand,
         dumpCommand,
         mapCommand,
         purgeCommand,
-        probeCommand,
-        setupCommand,
     };
     return table;
 }
