@@ -12,6 +12,7 @@ extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
+extern const Command whatifCommand;
 
 const std::vector<Command> &
 commands()
@@ -23,6 +24,7 @@ commands()
         dumpCommand,
         mapCommand,
         purgeCommand,
+        whatifCommand,
     };
     return table;
 }
