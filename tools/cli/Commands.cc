@@ -12,6 +12,7 @@ extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
+extern const Command ringCommand;
 extern const Command whatifCommand;
 
 const std::vector<Command> &
@@ -24,6 +25,7 @@ commands()
         dumpCommand,
         mapCommand,
         purgeCommand,
+        ringCommand,
         whatifCommand,
     };
     return table;
