@@ -4,10 +4,10 @@
 #include "tools/bench/web/corpus/GeneratedCorpus.h"
 #include "tools/bench/web/corpus/TraceCorpus.h"
 #include "tools/bench/web/workload/FloodWorkload.h"
-#include "tools/bench/web/workload/LogLine.h"
 #include "tools/bench/web/workload/LogWorkload.h"
 #include "tools/bench/web/workload/Pacing.h"
 #include "tools/bench/web/workload/PagesWorkload.h"
+#include "tools/replay/LogLine.h"
 
 #include <gtest/gtest.h>
 
@@ -142,6 +142,21 @@ TEST(WebLogTest, formats)
     EXPECT_EQ(line.bytes, 1234U);
     EXPECT_EQ(line.kind, Kind::image);
 
+    EXPECT_FALSE(line.hit);
+
+    // a logformat with %tl, with or without brackets, in the place of %ts.%03tu
+    for (const std::string date: {"13/Oct/2003:09:10:50 +0000", "[13/Oct/2003:09:10:50 +0000]"}) {
+        const auto dated = date + "    500 192.168.0.227 TCP_MEM_HIT/200 1234 GET http://example.com/a.gif - HIER_NONE/- image/gif";
+        const auto format = LogFormat::Make("auto", dated);
+        ASSERT_TRUE(format) << dated;
+        ASSERT_TRUE(format->parse(dated, line, error)) << error;
+        EXPECT_DOUBLE_EQ(line.time, 1066036249.5);
+        EXPECT_EQ(line.url, "http://example.com/a.gif");
+        EXPECT_TRUE(line.hit);
+    }
+    ASSERT_TRUE(squid->parse("5.0 0 c TCP_REFRESH_UNMODIFIED/200 9 GET http://x/ -", line, error)) << error;
+    EXPECT_TRUE(line.hit);
+
     const std::string text = "10.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /a b.css HTTP/1.0\" 200 2326 \"http://h/\\\"x\" \"Mozilla\"";
     const auto common = LogFormat::Make("auto", text);
     ASSERT_TRUE(common);
@@ -198,7 +213,12 @@ TEST(WebLogTest, becomesRequests)
                     "8.0 0 c1 TCP_MISS/200 300 POST http://x/form -\n");
     ASSERT_TRUE(log.read(file.path(), options, error)) << error;
     EXPECT_EQ(log.badLines, 1U);
-    EXPECT_EQ(log.skipped, 2U);
+    EXPECT_EQ(log.firstBad.substr(log.firstBad.find(": ") + 2), "line 3: has 2 words, but a line of Squid's access.log has 10");
+    EXPECT_EQ(log.otherMethods, 1U);
+    EXPECT_EQ(log.noSizes, 1U);
+    EXPECT_EQ(log.skipped(), 2U);
+    EXPECT_FALSE(log.cut);
+    EXPECT_FALSE(log.tellsHits);
     EXPECT_EQ(log.clients, 2U);
     LogWorkload workload(log, 2);
     EXPECT_EQ(workload.totals().objects, 2U);

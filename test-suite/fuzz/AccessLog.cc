@@ -3,10 +3,10 @@
 
 #include "test-suite/fuzz/TextFile.h"
 
-#include "tools/bench/web/corpus/Target.h"
-#include "tools/bench/web/workload/LogFile.h"
+#include "tools/replay/LogFile.h"
 
-using namespace WebBench;
+using namespace Replay;
+using Tools::Nanos;
 
 namespace Fuzz {
 namespace {

@@ -47,6 +47,8 @@ NOT_RUN = {
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
+    "needs a log; test_whatif.py runs it": ("clusterfs whatif( LOG --disk-gb=500,1000,2000)?",),
+    "needs a squid.conf; test_ring.py runs it": (r"clusterfs ring squid\.conf( URL)?",),
     "writes into the sources": ("make docs",),
     "needs a Debian 13; test-suite/packages installs what it makes": ("make deb",),
     "needs a Squid; test-suite/squid runs it": (

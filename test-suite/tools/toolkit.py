@@ -107,9 +107,9 @@ class Test:
             assert sign not in done.err, f"clusterfs {' '.join(map(str, words))}:\n{done.err[-4000:]}"
         return done
 
-    def subcommands(self):
-        """The names of all, as the tool lists them; each takes a path."""
-        return re.findall(r"^  clusterfs (\w+) PATH", self.tool("help").out, re.M)
+    def subcommands(self, operand="[A-Z]+"):
+        """The names of all, as the tool lists them, or of those that take PATH, or another operand."""
+        return re.findall(rf"^  clusterfs (\w+) {operand}\b", self.tool("help").out, re.M)
 
     def refused(self, *words, says):
         """The tool must refuse, print nothing but the reason, and name these words in it."""

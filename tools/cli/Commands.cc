@@ -14,6 +14,8 @@ extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
+extern const Command ringCommand;
+extern const Command whatifCommand;
 
 const std::vector<Command> &
 commands()
@@ -27,6 +29,8 @@ commands()
         dumpCommand,
         mapCommand,
         purgeCommand,
+        ringCommand,
+        whatifCommand,
     };
     return table;
 }

@@ -3,27 +3,22 @@
 
 #include "tools/bench/policy/Run.h"
 
-#include "fs/cluster/engine/Open.h"
 #include "fs/cluster/learning/RequestText.h"
-#include "fs/cluster/recovery/Format.h"
 #include "tools/bench/web/corpus/Target.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace ClusterFs;
+using Replay::headerBytes;
 using WebBench::Item;
 
 namespace PolicyBench {
 
 namespace {
 
-constexpr size_t pieceBytes = 65536;
-constexpr uint64_t headerBytes = 300; ///< that a proxy stores with each body
 constexpr unsigned requestsATurn = 6; ///< the connections of a browser
 constexpr uint64_t turnMicros = 1000; ///< that pass until another user's turn
-constexpr uint64_t stepMicros = 200000; ///< an engine is polled at least that often
-constexpr unsigned closeMilliseconds = 60000;
 
 Key
 keyOf(const std::string &path)
@@ -48,7 +43,7 @@ partOf(const Item &item)
 Request
 describe(const Item &item, const uint32_t user, const Key &key)
 {
-    const auto &kind = WebBench::infoOf(item.kind);
+    const auto &kind = Replay::infoOf(item.kind);
     const auto host = "http://" + std::string(WebBench::siteOf(item.path)) + ".test";
     const auto url = host + item.path;
     const auto referer = item.referer.empty() ? std::string() : host + item.referer;
@@ -79,44 +74,9 @@ nameOf(const Part part)
 
 Run::Run(const Settings &settings):
     settings_(settings),
-    device_(clock_, settings.cacheMb << 20, settings.costs),
-    references_(settings.cacheMb << 20),
-    buffer_(pieceBytes)
+    proxy_(settings.config, settings.cacheMb << 20, settings.costs),
+    references_(settings.cacheMb << 20)
 {
-}
-
-bool
-Run::start(const bool format, std::string &error)
-{
-    if (format && formatDevice(device_, settings_.config, 1, error) != Status::ok)
-        return false;
-    if (openEngine(device_, clock_, settings_.config, [](LogLevel, const std::string &) {}, engine_, error) != Status::ok)
-        return false;
-    while (engine_->state() == EngineState::recovering)
-        poll();
-    return true;
-}
-
-void
-Run::stop()
-{
-    engine_->close(closeMilliseconds);
-}
-
-void
-Run::poll()
-{
-    engine_->poll();
-    clock_.advance(1);
-}
-
-void
-Run::passUntil(const uint64_t micros)
-{
-    while (clock_.micros() < micros) {
-        clock_.advance(std::min(stepMicros, micros - clock_.micros()));
-        engine_->poll();
-    }
 }
 
 /// \returns whether there was one
@@ -132,10 +92,10 @@ Run::visit(WebBench::Workload &workload, const uint64_t most, const uint64_t sto
 {
     figures_ = Figures();
     references_.clear();
-    figures_.before = engine_->stats();
-    const auto reads = device_.stats().of(IoOp::read);
-    const auto written = device_.stats().of(IoOp::write).bytes;
-    const auto begin = clock_.micros();
+    figures_.before = proxy_.engine().stats();
+    const auto reads = proxy_.device().stats().of(IoOp::read);
+    const auto written = proxy_.device().stats().of(IoOp::write).bytes;
+    const auto begin = proxy_.now();
     std::vector<User> users(settings_.users);
     uint64_t started = 0;
     uint64_t active = 0;
@@ -146,7 +106,7 @@ Run::visit(WebBench::Workload &workload, const uint64_t most, const uint64_t sto
         auto &user = users[n];
         if (user.next >= user.visit.size()) {
             more = more && started < most && figures_.bytes - figures_.hitBytes < storedBytes;
-            passUntil(more ? begin + workload.nextTime() / 1000 : 0);
+            proxy_.passUntil(more ? begin + workload.nextTime() / 1000 : 0);
             if (!more || !(more = beginVisit(workload, n, user)))
                 continue;
             ++started;
@@ -158,13 +118,13 @@ Run::visit(WebBench::Workload &workload, const uint64_t most, const uint64_t sto
             ++figures_.visits;
             --active;
         }
-        passUntil(clock_.micros() + turnMicros);
+        proxy_.passUntil(proxy_.now() + turnMicros);
     }
-    figures_.after = engine_->stats();
-    figures_.deviceReads = device_.stats().of(IoOp::read).requests - reads.requests;
-    figures_.deviceReadBytes = device_.stats().of(IoOp::read).bytes - reads.bytes;
-    figures_.deviceWrittenBytes = device_.stats().of(IoOp::write).bytes - written;
-    figures_.seconds = static_cast<double>(clock_.micros() - begin) / 1e6;
+    figures_.after = proxy_.engine().stats();
+    figures_.deviceReads = proxy_.device().stats().of(IoOp::read).requests - reads.requests;
+    figures_.deviceReadBytes = proxy_.device().stats().of(IoOp::read).bytes - reads.bytes;
+    figures_.deviceWrittenBytes = proxy_.device().stats().of(IoOp::write).bytes - written;
+    figures_.seconds = static_cast<double>(proxy_.now() - begin) / 1e6;
     return figures_;
 }
 
@@ -173,7 +133,7 @@ Run::show(WebBench::Workload &workload, const uint64_t visits)
 {
     printf("visits one by one:\n");
     showing_ = true;
-    device_.show();
+    proxy_.device().show();
     visit(workload, visits);
 }
 
@@ -182,8 +142,8 @@ void
 Run::say(const uint32_t user, const Item &item, const uint64_t since, const char *const outcome) const
 {
     if (showing_)
-        printf("  %9.1f ms  user %u wants %s of %s: %s, %.1f ms\n", static_cast<double>(clock_.micros()) / 1000, user, item.path.c_str(),
-               nameOf(partOf(item)), outcome, static_cast<double>(clock_.micros() - since) / 1000);
+        printf("  %9.1f ms  user %u wants %s of %s: %s, %.1f ms\n", static_cast<double>(proxy_.now()) / 1000, user, item.path.c_str(),
+               nameOf(partOf(item)), outcome, static_cast<double>(proxy_.now() - since) / 1000);
 }
 
 void
@@ -194,75 +154,30 @@ Run::request(const uint32_t user, const Item &item)
         return;
     const auto key = keyOf(item.path);
     const auto bytes = target.size + headerBytes;
-    engine_->note(describe(item, user, key));
+    proxy_.engine().note(describe(item, user, key));
     ++figures_.requests;
     figures_.bytes += bytes;
     const auto [object, isNew] = seen_.emplace(key, static_cast<uint32_t>(seen_.size()));
     figures_.seenHits += !isNew;
     references_.request(object->second, bytes);
-    const auto reads = engine_->stats().counters.readFromDisk;
-    const auto groups = engine_->stats().groupReads;
-    const auto since = clock_.micros();
-    if (!fetch(key)) {
-        store(key, bytes);
+    const auto reads = proxy_.engine().stats().counters.readFromDisk;
+    const auto groups = proxy_.engine().stats().groupReads;
+    const auto since = proxy_.now();
+    if (!proxy_.fetch(key)) {
+        figures_.refused += !proxy_.store(key, bytes);
         say(user, item, since, "a miss");
         return;
     }
     ++figures_.hits;
     figures_.hitBytes += bytes;
-    if (engine_->stats().counters.readFromDisk > reads) {
+    if (proxy_.engine().stats().counters.readFromDisk > reads) {
         const auto part = static_cast<size_t>(partOf(item));
         ++figures_.reads[part];
-        figures_.groupReads[part] += engine_->stats().groupReads > groups;
+        figures_.groupReads[part] += proxy_.engine().stats().groupReads > groups;
         say(user, item, since, "from the disk");
     } else {
         say(user, item, since, "from memory");
     }
-}
-
-/// reads an object as a proxy does; false: a miss
-bool
-Run::fetch(const Key &key)
-{
-    ObjectInfo info;
-    if (!engine_->find(key, info))
-        return false;
-    engine_->touch(key);
-    const auto reader = engine_->read(key);
-    if (!reader)
-        return false;
-    for (uint64_t at = 0; at < reader->size();) {
-        const auto n = reader->copy(at, buffer_.data(), buffer_.size());
-        if (n > 0) {
-            at += static_cast<uint64_t>(n);
-            continue;
-        }
-        auto status = Status::busy;
-        bool done = false;
-        reader->fetch(at, [&](const Status s) { status = s; done = true; });
-        while (!done)
-            poll();
-        if (status != Status::ok)
-            return false;
-    }
-    return true;
-}
-
-void
-Run::store(const Key &key, const uint64_t bytes)
-{
-    ObjectInfo info;
-    info.timestamp = clock_.wallSeconds();
-    const auto writer = engine_->create(key, info, static_cast<int64_t>(bytes));
-    bool taken = writer != nullptr;
-    for (uint64_t left = bytes; taken && left;) {
-        while (writer->congested())
-            poll();
-        const auto n = std::min<uint64_t>(left, buffer_.size());
-        taken = writer->append(buffer_.data(), n);
-        left -= n;
-    }
-    figures_.refused += !taken || writer->finish() != Status::ok;
 }
 
 } // namespace PolicyBench

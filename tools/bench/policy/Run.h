@@ -4,11 +4,10 @@
 #ifndef CLUSTERFS_BENCH_POLICY_RUN_H
 #define CLUSTERFS_BENCH_POLICY_RUN_H
 
-#include "fs/cluster/api/Engine.h"
 #include "tools/base/Random.h"
 #include "tools/bench/policy/References.h"
 #include "tools/bench/policy/Settings.h"
-#include "tools/models/ManualClock.h"
+#include "tools/replay/Proxy.h"
 
 #include <array>
 #include <unordered_map>
@@ -47,9 +46,9 @@ public:
     explicit Run(const Settings &);
 
     /// \returns false with the reason in error
-    bool start(bool format, std::string &error);
+    bool start(bool format, std::string &error) { return proxy_.start(format, error); }
     /// the proxy ends cleanly
-    void stop();
+    void stop() { proxy_.stop(); }
 
     /// makes visits until there are no more, or as many as most, or storedBytes were stored
     Figures visit(WebBench::Workload &, uint64_t most, uint64_t storedBytes = UINT64_MAX);
@@ -67,21 +66,14 @@ private:
     };
 
     bool beginVisit(WebBench::Workload &, uint32_t user, User &);
-    void passUntil(uint64_t micros);
     void request(uint32_t user, const WebBench::Item &);
     void say(uint32_t user, const WebBench::Item &, uint64_t since, const char *outcome) const;
-    bool fetch(const ClusterFs::Key &);
-    void store(const ClusterFs::Key &, uint64_t bytes);
-    void poll();
 
     const Settings &settings_;
-    ClusterFs::ManualClock clock_;
-    ModelDevice device_;
-    std::unique_ptr<ClusterFs::Engine> engine_;
+    Replay::Proxy proxy_;
     References references_; ///< with as many bytes as the device
     std::unordered_map<ClusterFs::Key, uint32_t, ClusterFs::KeyHash> seen_; ///< the numbers that references_ has for them
     Tools::Random random_{7};
-    std::vector<char> buffer_;
     Figures figures_;
     bool showing_ = false;
 };

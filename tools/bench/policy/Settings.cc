@@ -4,17 +4,13 @@
 #include "tools/bench/policy/Settings.h"
 
 #include "tools/base/CommandLine.h"
+#include "tools/replay/Proxy.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace PolicyBench {
 
 namespace {
-
-/// The disk models' own figures: a random read at depth 16, and the transfer.
-constexpr Costs hddCosts = {3800, 1 / 105.0};
-constexpr Costs ssdCosts = {50, 1 / 400.0};
 
 /// the words but for options of these names, and their values
 std::vector<std::string>
@@ -54,18 +50,8 @@ Settings::declare(Tools::CommandLine &line)
 void
 Settings::check()
 {
-    costs = model_ == "hdd" ? hddCosts : ssdCosts;
-    std::istringstream given(engine_);
-    std::string option, error;
-    while (given >> option) {
-        const auto equals = option.find('=');
-        if (equals == std::string::npos)
-            throw Tools::BadRequest("--engine: " + option + " is not of the form name=value");
-        if (!config.set(option.substr(0, equals), option.substr(equals + 1), error))
-            throw Tools::BadRequest(error);
-    }
-    if (!config.validate(error))
-        throw Tools::BadRequest(error);
+    costs = Replay::Costs::Of(model_);
+    Replay::setOptions("--engine", engine_, config);
 }
 
 bool

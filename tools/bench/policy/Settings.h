@@ -5,8 +5,8 @@
 #define CLUSTERFS_BENCH_POLICY_SETTINGS_H
 
 #include "fs/cluster/api/Config.h"
-#include "tools/bench/policy/ModelDevice.h"
 #include "tools/bench/web/workload/Factory.h"
+#include "tools/replay/ModelDevice.h"
 
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ public:
     uint64_t visits = 2000; ///< counted
     uint64_t show = 0; ///< visits after these whose requests are shown one by one
     ClusterFs::Config config;
-    Costs costs;
+    Replay::Costs costs;
 
     /// \returns false when the words asked for help, which was printed
     /// \throws BadRequest

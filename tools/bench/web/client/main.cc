@@ -62,7 +62,7 @@ writeSettings(Json &json, const ClientSettings &settings, const Workload &worklo
     if (const auto log = dynamic_cast<const LogWorkload *>(&workload)) {
         json["log"] = {
             {"entries", log->log().entries.size()}, {"clients", log->log().clients},
-            {"skipped", log->log().skipped}, {"badLines", log->log().badLines}
+            {"skipped", log->log().skipped()}, {"badLines", log->log().badLines}
         };
     }
 }

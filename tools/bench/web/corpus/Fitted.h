@@ -5,8 +5,8 @@
 #define CLUSTERFS_BENCH_WEB_CORPUS_FITTED_H
 
 #include "tools/base/Random.h"
-#include "tools/bench/web/corpus/Kind.h"
 #include "tools/bench/web/corpus/Quantiles.h"
+#include "tools/replay/Kind.h"
 
 #include <cstdint>
 
@@ -16,6 +16,8 @@
 /// each object its first response with status 200 and a body, below 2 MB:
 /// 17,296 objects. A page has 51.8 of them (median 38) and 765 KB (median 558).
 namespace WebBench::Fitted {
+
+using namespace Replay;
 
 /// how many objects a page embeds
 const Quantiles &members();

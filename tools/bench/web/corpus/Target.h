@@ -4,7 +4,7 @@
 #ifndef CLUSTERFS_BENCH_WEB_CORPUS_TARGET_H
 #define CLUSTERFS_BENCH_WEB_CORPUS_TARGET_H
 
-#include "tools/bench/web/corpus/Kind.h"
+#include "tools/replay/Kind.h"
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,7 @@
 
 namespace WebBench {
 
-/// the largest object, in bytes
-constexpr uint64_t largestObject = uint64_t(1) << 36;
+using namespace Replay;
 
 /// What a path tells. Paths have the form /FOLDERS/NAME-SIZE-vVERSION.EXTENSION,
 /// so that origin and client need nothing in common but this.

@@ -2,7 +2,7 @@
 /* Recorded page loads, from a file. */
 
 #include "tools/bench/web/corpus/TraceFile.h"
-#include "tools/bench/web/base/LineReader.h"
+#include "tools/base/LineReader.h"
 #include "tools/base/Text.h"
 #include "tools/bench/web/corpus/Corpus.h"
 

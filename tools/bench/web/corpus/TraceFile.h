@@ -4,13 +4,15 @@
 #ifndef CLUSTERFS_BENCH_WEB_CORPUS_TRACEFILE_H
 #define CLUSTERFS_BENCH_WEB_CORPUS_TRACEFILE_H
 
-#include "tools/bench/web/corpus/Kind.h"
+#include "tools/replay/Kind.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace WebBench {
+
+using namespace Replay;
 
 /// one object of a recorded page
 struct TraceObject {

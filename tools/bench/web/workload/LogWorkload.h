@@ -4,12 +4,14 @@
 #ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_LOGWORKLOAD_H
 #define CLUSTERFS_BENCH_WEB_WORKLOAD_LOGWORKLOAD_H
 
-#include "tools/bench/web/workload/LogFile.h"
 #include "tools/bench/web/workload/Workload.h"
+#include "tools/replay/LogFile.h"
 
 #include <utility>
 
 namespace WebBench {
+
+using namespace Replay;
 
 /// Each visit is one request of the log. An object's URL is made of its size
 /// and a hash of its real one.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads a text file, compressed or not, line by line. */
 
-#include "tools/bench/web/base/LineReader.h"
+#include "tools/base/LineReader.h"
 
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
 #include <zlib.h>
 
-namespace WebBench {
+namespace Tools {
 
 LineReader::~LineReader()
 {
@@ -74,4 +74,4 @@ LineReader::next(std::string &line, std::string &error)
     return !line.empty() || !gzeof(file_);
 }
 
-} // namespace WebBench
+} // namespace Tools

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Kinds of objects, and how browsers ask for them. */
 
-#include "tools/bench/web/corpus/Kind.h"
+#include "tools/replay/Kind.h"
 #include "tools/base/Text.h"
 
-namespace WebBench {
+namespace Replay {
 
 using namespace Tools;
 
@@ -84,4 +84,4 @@ guessKind(std::string_view url)
     return Kind::other;
 }
 
-} // namespace WebBench
+} // namespace Replay

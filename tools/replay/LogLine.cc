@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Formats of the logs of servers and proxies. */
 
-#include "tools/bench/web/workload/LogLine.h"
+#include "tools/replay/LogLine.h"
 #include "tools/base/Text.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <ctime>
 
-namespace WebBench {
+namespace Replay {
 
 using namespace Tools;
 
@@ -28,37 +29,6 @@ parseBytes(const std::string_view text, uint64_t &bytes)
     bytes = 0;
     return text == "-" || parseWhole(text, bytes);
 }
-
-/// time.ms elapsed client code/status bytes method url user hierarchy/peer type
-class SquidFormat: public LogFormat
-{
-public:
-    bool parse(const std::string_view line, LogLine &result, std::string &error) const override {
-        const auto words = splitWords(line);
-        if (words.size() < 7) {
-            error = "has " + std::to_string(words.size()) + " words, but a line of Squid's access.log has 10";
-            return false;
-        }
-        double elapsed = 0;
-        if (!parseReal(words[0], result.time) || result.time < 0)
-            return complain(error, "the time", words[0]);
-        if (!parseReal(words[1], elapsed))
-            return complain(error, "the duration", words[1]);
-        if (elapsed > 0)
-            result.time -= elapsed / 1000; // the log has the end of the request
-        const auto slash = words[3].rfind('/');
-        if (slash == std::string_view::npos || !parseWhole(words[3].substr(slash + 1), result.status))
-            return complain(error, "the result code", words[3]);
-        if (!parseBytes(words[4], result.bytes))
-            return complain(error, "the size", words[4]);
-        result.client = words[2];
-        result.method = words[5];
-        result.url = words[6];
-        result.referer = {};
-        result.kind = guessKind(result.url);
-        return true;
-    }
-};
 
 /// reads [10/Oct/2000:13:55:36 -0700], without the brackets
 bool
@@ -87,6 +57,55 @@ parseDate(const std::string_view text, double &seconds)
     seconds = static_cast<double>(timegm(&date)) + (text[21] == '-' ? zone : -zone);
     return true;
 }
+
+/// The time at the beginning of a line of Squid's: seconds, or the date of %tl, which is two words.
+/// \returns how many words it takes, 0 when there is none
+size_t
+parseTime(const std::string_view line, const std::vector<std::string_view> &words, double &seconds)
+{
+    if (words.empty())
+        return 0;
+    if (parseReal(words[0], seconds) && seconds >= 0)
+        return 1;
+    const auto bracket = words[0].front() == '[' ? 1U : 0U;
+    const auto begin = static_cast<size_t>(words[0].data() - line.data()) + bracket;
+    return words.size() > 1 && parseDate(line.substr(begin, 26), seconds) ? 2 : 0;
+}
+
+/// time.ms elapsed client code/status bytes method url user hierarchy/peer type
+class SquidFormat: public LogFormat
+{
+public:
+    bool parse(const std::string_view line, LogLine &result, std::string &error) const override {
+        auto words = splitWords(line);
+        const auto ofTime = parseTime(line, words, result.time);
+        if (words.size() < std::max<size_t>(ofTime, 1) + 6) {
+            error = "has " + std::to_string(words.size()) + " words, but a line of Squid's access.log has 10";
+            return false;
+        }
+        if (!ofTime)
+            return complain(error, "the time", words[0]);
+        words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(ofTime));
+        double elapsed = 0;
+        if (!parseReal(words[0], elapsed))
+            return complain(error, "the duration", words[0]);
+        if (elapsed > 0)
+            result.time -= elapsed / 1000; // the log has the end of the request
+        const auto slash = words[2].rfind('/');
+        if (slash == std::string_view::npos || !parseWhole(words[2].substr(slash + 1), result.status))
+            return complain(error, "the result code", words[2]);
+        if (!parseBytes(words[3], result.bytes))
+            return complain(error, "the size", words[3]);
+        const auto code = words[2].substr(0, slash);
+        result.hit = code.find("HIT") != std::string_view::npos || code == "TCP_REFRESH_UNMODIFIED";
+        result.client = words[1];
+        result.method = words[4];
+        result.url = words[5];
+        result.referer = {};
+        result.kind = guessKind(result.url);
+        return true;
+    }
+};
 
 /// cuts a text in quotes off the front; a backslash protects what follows it
 bool
@@ -121,6 +140,7 @@ public:
             error = "begins with no client";
             return false;
         }
+        result.hit = false;
         result.client = words[0];
         const auto date = line.substr(open + 1, close - open - 1);
         if (!parseDate(date, result.time))
@@ -198,6 +218,7 @@ public:
             result.kind = Kind::other;
         else if (!kindNamed(fields[6], result.kind))
             return complain(error, "the kind", fields[6]);
+        result.hit = false;
         result.client = fields[1];
         result.method = "GET"; // it has no others
         result.url = fields[2];
@@ -213,7 +234,7 @@ judge(const std::string_view line)
         return "table";
     double time = 0;
     const auto words = splitWords(line);
-    if (words.size() >= 7 && parseReal(words[0], time))
+    if (words.size() >= 7 && parseTime(line, words, time))
         return "squid";
     return line.find('[') != std::string_view::npos && line.find('"') != std::string_view::npos ? "common" : "";
 }
@@ -233,4 +254,4 @@ LogFormat::Make(const std::string &name, const std::string_view firstLine)
     return nullptr;
 }
 
-} // namespace WebBench
+} // namespace Replay

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Formats of the logs of servers and proxies. */
 
-#ifndef CLUSTERFS_BENCH_WEB_WORKLOAD_LOGLINE_H
-#define CLUSTERFS_BENCH_WEB_WORKLOAD_LOGLINE_H
+#ifndef CLUSTERFS_TOOLS_REPLAY_LOGLINE_H
+#define CLUSTERFS_TOOLS_REPLAY_LOGLINE_H
 
-#include "tools/bench/web/corpus/Kind.h"
+#include "tools/replay/Kind.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
-namespace WebBench {
+namespace Replay {
 
 /// What one line tells. The texts are parts of the line.
 struct LogLine {
@@ -22,6 +22,7 @@ struct LogLine {
     std::string_view referer; ///< empty when there is none
     uint64_t status = 0;
     uint64_t bytes = 0;
+    bool hit = false; ///< the proxy that wrote it had the object; only Squid's own format tells
     Kind kind = Kind::html;
 };
 
@@ -37,14 +38,14 @@ public:
     /// whether the first line of the file is its head, and no request
     virtual bool hasHead() const { return false; }
 
-    /// \param name squid (access.log in Squid's own format), common (the
-    /// common log format, or combined, which adds Referer and User-Agent), or
-    /// table (columns separated by tabs: time client url referer status bytes
+    /// \param name squid (access.log in Squid's own format, whose
+    /// time may be a date), common (the common log format, or combined, which
+    /// adds Referer and User-Agent), or table (columns separated by tabs: time client url referer status bytes
     /// kind); or auto, which judges by the first line
     /// \returns nothing when the first line is of no known format
     static std::unique_ptr<LogFormat> Make(const std::string &name, std::string_view firstLine);
 };
 
-} // namespace WebBench
+} // namespace Replay
 
 #endif

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Kinds of objects, and how browsers ask for them. */
 
-#ifndef CLUSTERFS_BENCH_WEB_CORPUS_KIND_H
-#define CLUSTERFS_BENCH_WEB_CORPUS_KIND_H
+#ifndef CLUSTERFS_TOOLS_REPLAY_KIND_H
+#define CLUSTERFS_TOOLS_REPLAY_KIND_H
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
-namespace WebBench {
+namespace Replay {
+
+/// the largest object that a log or a path may speak of, in bytes
+constexpr uint64_t largestObject = uint64_t(1) << 36;
 
 /// binary is a download, which no page embeds
 enum class Kind : unsigned char { html, css, js, image, font, other, binary };
@@ -36,6 +40,6 @@ bool kindOfExtension(std::string_view extension, Kind &);
 /// \returns the kind that the URL of a real log entry suggests
 Kind guessKind(std::string_view url);
 
-} // namespace WebBench
+} // namespace Replay
 
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads a text file, compressed or not, line by line. */
 
-#ifndef CLUSTERFS_BENCH_WEB_BASE_LINEREADER_H
-#define CLUSTERFS_BENCH_WEB_BASE_LINEREADER_H
+#ifndef CLUSTERFS_TOOLS_BASE_LINEREADER_H
+#define CLUSTERFS_TOOLS_BASE_LINEREADER_H
 
 #include <cstdint>
 #include <string>
 
 struct gzFile_s;
 
-namespace WebBench {
+namespace Tools {
 
 /// The lines of a file (plain or gzip), with their numbers for messages.
 class LineReader
@@ -39,6 +39,6 @@ private:
     uint64_t number_ = 0;
 };
 
-} // namespace WebBench
+} // namespace Tools
 
 #endif

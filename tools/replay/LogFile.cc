@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The requests of a real log. */
 
-#include "tools/bench/web/workload/LogFile.h"
-#include "tools/bench/web/base/LineReader.h"
+#include "tools/replay/LogFile.h"
+#include "tools/base/LineReader.h"
 #include "tools/base/Random.h"
-#include "tools/bench/web/corpus/Target.h"
-#include "tools/bench/web/workload/LogLine.h"
+#include "tools/replay/LogLine.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace WebBench {
+namespace Replay {
 
 using namespace Tools;
 
@@ -35,13 +34,21 @@ private:
     double start_ = 0; ///< time of the first line
 };
 
+/// \returns the URL's part up to its path; empty when there is none, as in a server's log
+std::string_view
+siteOf(const std::string_view url)
+{
+    const auto colon = url.find("://");
+    return colon == std::string_view::npos ? std::string_view() : url.substr(0, url.find_first_of("/?", colon + 3));
+}
+
 uint32_t
 Gatherer::objectOf(const LogLine &line)
 {
     const auto name = hashText(line.url);
     const auto found = objects_.emplace(name, static_cast<uint32_t>(log_.objects.size()));
     if (found.second)
-        log_.objects.push_back({name, 0, line.kind});
+        log_.objects.push_back({name, hashText(siteOf(line.url)), 0, line.kind});
     auto &object = log_.objects[found.first->second];
     // shorter responses were mostly cut off
     if (line.status != 304)
@@ -66,10 +73,10 @@ Gatherer::refererOf(std::string_view url) const
 void
 Gatherer::add(const LogLine &line)
 {
-    const bool wanted = line.method == "GET" && !line.url.empty() && line.bytes <= largestObject
-                        && (line.status == 200 || line.status == 203 || line.status == 206 || line.status == 304);
-    if (!wanted) {
-        ++log_.skipped;
+    const bool get = line.method == "GET" && !line.url.empty();
+    const bool good = line.status == 200 || line.status == 203 || line.status == 206 || line.status == 304;
+    if (!get || !good || line.bytes > largestObject) {
+        ++(!get ? log_.otherMethods : !good ? log_.otherStatuses : log_.noSizes);
         return;
     }
     if (log_.entries.empty())
@@ -80,6 +87,8 @@ Gatherer::add(const LogLine &line)
     if (!line.referer.empty())
         entry.referer = refererOf(line.referer);
     entry.object = objectOf(line);
+    entry.hit = line.hit;
+    log_.tellsHits = log_.tellsHits || line.hit;
     log_.entries.push_back(entry);
 }
 
@@ -89,7 +98,7 @@ Gatherer::dropUnknownSizes()
     const auto before = log_.entries.size();
     const auto unknown = [this](const LogEntry &entry) { return log_.objects[entry.object].size == 0; };
     log_.entries.erase(std::remove_if(log_.entries.begin(), log_.entries.end(), unknown), log_.entries.end());
-    log_.skipped += before - log_.entries.size();
+    log_.noSizes += before - log_.entries.size();
     for (auto &entry: log_.entries) {
         if (entry.referer != LogEntry::none && log_.objects[entry.referer].size == 0)
             entry.referer = LogEntry::none;
@@ -121,36 +130,40 @@ Log::read(const std::string &path, const Options &options, std::string &error)
         return false;
     Gatherer gatherer(*this);
     std::unique_ptr<LogFormat> format;
-    bool isFirst = true;
-    for (; entries.size() < options.mostEntries && reader.next(line, error); isFirst = false) {
-        if (isFirst)
-            format = LogFormat::Make(options.format, line);
-        if (!format) {
-            error = reader.place() + "neither Squid's access.log nor common log format nor a table of requests; --log-format says which it is";
-            return false;
+    while (reader.next(line, error)) {
+        if (entries.size() == options.mostEntries) {
+            cut = true;
+            break;
         }
-        if (isFirst && format->hasHead())
-            continue;
-        LogLine parsed;
         std::string reason;
-        if (format->parse(line, parsed, reason)) {
+        if (!format) {
+            format = LogFormat::Make(options.format, line);
+            if (!format)
+                reason = "neither Squid's access.log nor common log format nor a table of requests; --log-format says which it is";
+            else if (format->hasHead())
+                continue;
+        }
+        LogLine parsed;
+        if (format && format->parse(line, parsed, reason)) {
             gatherer.add(parsed);
-        } else if (options.skipBadLines) {
-            ++badLines;
-        } else {
-            error = reader.place() + reason + " (--skip-bad-lines passes over such lines)";
+            continue;
+        }
+        if (!options.skipBadLines) {
+            error = reader.place() + reason + (format ? " (--skip-bad-lines passes over such lines)" : "");
             return false;
         }
+        if (!badLines++)
+            firstBad = reader.place() + reason;
     }
     if (!error.empty())
         return false;
     gatherer.finish();
     if (entries.empty()) {
-        error = path + ": no request in it can be replayed (" + std::to_string(skipped) + " are no GET with status 200, 203, 206 or 304, "
-                + std::to_string(badLines) + " lines are bad)";
+        error = path + ": no request in it can be replayed (" + std::to_string(skipped()) + " are no GET with status 200, 203, 206 or 304, "
+                + std::to_string(badLines) + " lines are bad" + (firstBad.empty() ? "" : ", the first is " + firstBad) + ")";
         return false;
     }
     return true;
 }
 
-} // namespace WebBench
+} // namespace Replay
