@@ -7,6 +7,7 @@
 #include "fs/cluster/squid/Metrics.h"
 #include "fs/cluster/squid/MetricsAction.h"
 #include "fs/cluster/squid/SwapDir.h"
+#include "ipc/RequestId.h"
 #include "ipc/UdsOp.h"
 #include "mgr/Command.h"
 #include "mgr/Filler.h"
