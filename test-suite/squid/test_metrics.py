@@ -2,15 +2,20 @@
 """The page for Prometheus, mgr:clusterfs_metrics."""
 
 import http.client
+import json
+import math
 import re
 import subprocess
 
 import pytest
 
 from common import TOP
+from squidkit.processes import wait_for
 from testlib.metrics import Page
+from testlib.prometheus import Prometheus
 from testlib.suite import tool
 
+MONITORING = TOP / "packaging" / "monitoring"
 FACTORS = {"us": 1e-6, "ms": 1e-3, "s": 1, "%": 1e-2}
 
 
@@ -18,9 +23,9 @@ def page(squid):
     return Page(squid.mgr("clusterfs_metrics"))
 
 
-def two_dirs(t):
+def two_dirs(t, options=""):
     """A Squid with two cache_dirs that have objects, in memory and on the disk, and have been read."""
-    squid = t.running(t.cache_dir(64, "persist=1", name="one"), t.cache_dir(64, "persist=1", name="two"))
+    squid = t.running(*(t.cache_dir(64, f"persist=1 {options}", name=name) for name in ("one", "two")))
     urls = t.urls("object", 60)
     t.fetch_all(squid, urls)
     squid.wait_packed()
@@ -117,3 +122,47 @@ def test_promtool_finds_nothing(t):
     done = subprocess.run([tool("promtool"), "check", "metrics"], input=squid.mgr("clusterfs_metrics"),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
     assert done.returncode == 0 and not done.stdout.strip(), done.stdout
+
+
+def dashboard_queries():
+    """{query: title of its panel} of the dashboard for Grafana, with its variables as Grafana would fill them in."""
+    dashboard = json.loads((MONITORING / "dashboard.json").read_text(encoding="utf-8"))
+    names = {variable["name"] for variable in dashboard["templating"]["list"]}
+    assert {"instance", "path"} <= names
+    queries = {}
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            query = target["expr"].replace("$__rate_interval", "8s")
+            for name in names:
+                query = query.replace(f"${name}", ".*")
+            assert "$" not in query, query
+            queries[query] = panel["title"]
+    return queries
+
+
+@pytest.mark.stores("clusterfs")
+@pytest.mark.needs("promtool", "prometheus")
+def test_prometheus_scrapes_it(t):
+    """A real Prometheus takes the page, evaluates the alert rules, and has data for each query of the dashboard."""
+    squid, urls = two_dirs(t, "checkpoint=1 read-cache=2")
+    prometheus = t.closing(Prometheus(t.dir / "prometheus", squid.port, MONITORING / "alerts.yml"))
+    queries, rounds = dashboard_queries(), iter(range(1000))
+    assert len(set(queries.values())) >= 12
+
+    def without_data():
+        """The queries that have none while clients store and read."""
+        number = next(rounds)
+        t.fetch_all(squid, urls + t.urls(f"round{number}-", 20))
+        found = {query: [value for _, value in prometheus.query(query) if math.isfinite(value)] for query in queries}
+        return [(title, query) for query, title in queries.items() if not found[query]]
+
+    wait_for(lambda: not without_data(), "data for each query", 60)
+    assert not without_data()
+    assert prometheus.target()["health"] == "up", prometheus.target()
+    assert dict(prometheus.query('count by (path) (clusterfs_state == 1)')[0][0])["path"] in (str(t.image("one")), str(t.image("two")))
+    rules = prometheus.rules()
+    assert len(rules) >= 6 and all(rule["health"] == "ok" and rule["state"] == "inactive" for rule in rules), rules
+    # the sums of the last scrape are those of the page, now that nobody asks
+    total = page(squid).counters()
+    stored = sum(value for (name, _), value in total.items() if name == "clusterfs_objects_stored_total")
+    wait_for(lambda: prometheus.query("sum(clusterfs_objects_stored_total)")[0][1] == stored, "the last scrape", 20)
