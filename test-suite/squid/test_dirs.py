@@ -8,6 +8,7 @@ import time
 import pytest
 
 from squidkit.processes import give_to_squid, wait_for
+from testlib.metrics import Page
 from testlib.stores import ROCK_INDEX
 from testlib.suite import around_restart
 
@@ -158,6 +159,8 @@ def test_beside_rock_with_its_disker(t):
         t.survivors(squid, theirs)
         for page in ("clusterfs", "storedir", "info", "counters"):
             assert squid.mgr(page).strip(), f"mgr:{page} is empty"
+        # each process is asked for it, and the disker, which knows the cache_dir and does not use it, says nothing
+        assert Page(squid.mgr("clusterfs_metrics")).number("clusterfs_objects") == len(updated)
         squid.restart()
         for url in updated:
             assert t.hit(squid, url).headers["X-Stamp"] == stamp

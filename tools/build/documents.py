@@ -134,7 +134,8 @@ def statistic_tables(tables):
     for section, rows in itertools.groupby(tables["statistics"], lambda row: row["section"]):
         if section:
             yield from ("", f"## {section}", "")
-        yield from markdown(("name", "type", "unit", "meaning"), [(row["name"], row["kind"], row["unit"], row["meaning"]) for row in rows])
+        yield from markdown(("name", "type", "unit", "meaning", "in Prometheus"), [
+            (row["name"], row["kind"], row["unit"], row["meaning"], f"`{row['metric']}`" if row["metric"] else "") for row in rows])
 
 
 def watch_table(tables):

@@ -9,6 +9,7 @@
 #include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/layout/Tables.h"
+#include "fs/cluster/squid/Metrics.h"
 
 #include <iostream>
 
@@ -37,7 +38,7 @@ statisticRows()
     Json rows = Json::array();
     for (const auto &s: statistics()) {
         rows.push_back({{"section", s.section}, {"name", s.name}, {"kind", kinds[static_cast<size_t>(s.kind)]}, {"unit", s.unit},
-                        {"meaning", s.meaning}, {"watch", s.watch}});
+                        {"meaning", s.meaning}, {"watch", s.watch}, {"metric", metricName(s).text()}});
     }
     return rows;
 }

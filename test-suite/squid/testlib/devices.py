@@ -15,8 +15,8 @@ CLUSTERFS = BUILD / "clusterfs"
 
 
 def tool(name):
-    """The path of a system program; None where it is not installed."""
-    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    """The path of a system program, or of one that install-packages has unpacked; None where there is none."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:{BUILD}/prometheus/usr/bin")
 
 
 def _checked(*command):

@@ -2,6 +2,7 @@
 /* DEBUG: section 92    Storage File System */
 
 #include "squid.h"
+#include "fs/cluster/squid/MetricsAction.h"
 #include "fs/cluster/squid/Search.h"
 #include "fs/cluster/squid/Stats.h"
 #include "fs/cluster/squid/StoreFileSystem.h"
@@ -20,6 +21,7 @@ ClusterFs::StoreFileSystem::createSwapDir()
     if (!registered_) {
         registered_ = true;
         Mgr::RegisterAction("clusterfs", "Clustered Store Statistics", &ReportStats, 0, 1);
+        MetricsAction::Register();
 #if HAVE_FS_CLUSTER // a Squid with our patches asks
         Store::AddSearch(&Search::Make);
 #endif

@@ -10,6 +10,7 @@
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
+#include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/squid/DirLine.h"
 #include "fs/cluster/squid/EventLoop.h"
 #include "fs/cluster/squid/HandleTable.h"
@@ -18,6 +19,7 @@
 #include "store/Disk.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,9 @@ public:
 
     /// the engine's report; empty unless started()
     std::string report() const;
+
+    /// all figures, for other forms of the report; nothing unless started()
+    std::optional<Snapshot> snapshot() const;
 
     /// whether nextObject() can list the objects, and Squid asks it: one without our patches does not
     bool lists() const;

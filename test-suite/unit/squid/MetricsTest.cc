@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The page for Prometheus: its names, and its text. */
+
+#include "fs/cluster/base/Version.h"
+#include "fs/cluster/squid/Metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+#include <set>
+
+using namespace ClusterFs;
+
+namespace {
+
+std::string
+nameOf(const char *const name, const Statistic::Kind kind, const char *const unit)
+{
+    return metricName({"", name, kind, unit, nullptr, "", ""}).text();
+}
+
+bool
+endsWith(const std::string &text, const std::string &end)
+{
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// {sample without its value: value} of a page
+std::map<std::string, std::string>
+samples(const std::string &page)
+{
+    std::map<std::string, std::string> found;
+    for (size_t at = 0; at < page.size(); at = page.find('\n', at) + 1) {
+        const auto line = page.substr(at, page.find('\n', at) - at);
+        const auto space = line.rfind(' ');
+        if (line[0] == '#')
+            continue;
+        EXPECT_TRUE(found.emplace(line.substr(0, space), line.substr(space + 1)).second) << "twice: " << line;
+    }
+    return found;
+}
+
+/// a cache_dir with a value in each kind of figure
+MetricsDir
+someDir(const std::string &path)
+{
+    static Superblock superblock;
+    Snapshot s;
+    s.state = "serving";
+    s.superblock = &superblock;
+    s.asynchronous = true;
+    s.stats.objects = 12;
+    s.stats.usefulness = 0.75;
+    s.stats.requestMicros = 8000.5;
+    s.stats.recovery.micros = 1500;
+    s.stats.counters.longestTurn = 77;
+    s.stats.counters.storedBytes = 1234567890123456789;
+    s.stats.counters.readFromDisk = 3;
+    for (const uint64_t micros: {31, 32, 200, 70000}) {
+        s.device.op[0].latency.add(micros);
+        s.device.op[0].busyMicros += micros;
+    }
+    return {path, s};
+}
+
+} // namespace
+
+TEST(Metrics, namesFollowFromTheRow) {
+    constexpr auto counter = Statistic::Kind::counter;
+    constexpr auto gauge = Statistic::Kind::gauge;
+    EXPECT_EQ(nameOf("things seen", counter, ""), "clusterfs_things_seen_total");
+    EXPECT_EQ(nameOf("bytes seen", counter, "bytes"), "clusterfs_seen_bytes_total");
+    EXPECT_EQ(nameOf("index bytes per thing", gauge, "bytes"), "clusterfs_index_per_thing_bytes");
+    EXPECT_EQ(nameOf("limit", gauge, "bytes"), "clusterfs_limit_bytes");
+    EXPECT_EQ(nameOf("age s", gauge, "s"), "clusterfs_age_seconds");
+    EXPECT_EQ(nameOf("turn us", gauge, "us"), "clusterfs_turn_seconds");
+    EXPECT_EQ(nameOf("time", gauge, "ms"), "clusterfs_time_seconds");
+    EXPECT_EQ(nameOf("use", gauge, "%"), "clusterfs_use_ratio");
+    EXPECT_EQ(nameOf("asynchronous I/O", Statistic::Kind::text, ""), "clusterfs_info{asynchronous_io}");
+    EXPECT_EQ(nameOf("hits from read cache", counter, ""), "clusterfs_hits_total{from=\"read_cache\"}");
+    EXPECT_EQ(nameOf("longest turn us", counter, "us"), "clusterfs_longest_turn_seconds");
+    EXPECT_EQ(nameOf("state", Statistic::Kind::text, ""), "clusterfs_state{state}");
+}
+
+/// https://prometheus.io/docs/practices/naming/ and what promtool holds against a name
+TEST(Metrics, namesKeepTheConventions) {
+    const std::regex valid("clusterfs(_[a-z0-9]+)+");
+    const std::regex abbreviated(".*_(s|ms|us|ns|sec|b|kb|mb|gb|m|h|d)(_.*)?");
+    std::set<std::string> names;
+    std::map<std::string, std::string> labels; // of each family that has any
+    size_t leftOut = 0;
+    for (const auto &row: statistics()) {
+        const auto name = metricName(row);
+        if (name.family.empty()) {
+            ++leftOut;
+            EXPECT_STREQ(row.name, "disk flush bytes");
+            continue;
+        }
+        EXPECT_TRUE(names.insert(name.text()).second) << name.text() << " is there twice";
+        const auto family = "clusterfs_" + name.family;
+        EXPECT_TRUE(std::regex_match(family, valid)) << family;
+        EXPECT_FALSE(std::regex_match(family, abbreviated)) << family << " has an abbreviated unit";
+        for (const char *const end: {"_count", "_sum", "_bucket"})
+            EXPECT_FALSE(endsWith(family, end)) << family << " ends as a part of a histogram";
+        const std::string unit = row.unit;
+        const auto counts = row.kind == Statistic::Kind::counter && name.family != "longest_turn_seconds";
+        const std::string end = counts ? "_total" : "";
+        EXPECT_EQ(endsWith(family, "_total"), counts) << family;
+        if (!unit.empty()) {
+            const auto base = unit == "bytes" ? "_bytes" : unit == "%" ? "_ratio" : "_seconds";
+            EXPECT_TRUE(endsWith(family, base + end)) << family << " does not end with its unit " << base;
+        }
+        if (name.family != "info") {
+            const auto known = labels.emplace(family, name.label).first;
+            EXPECT_EQ(known->second, name.label) << family << " has two labels, or one and none";
+        }
+        EXPECT_NE(name.label, "path");
+        EXPECT_NE(name.label, "le");
+    }
+    EXPECT_EQ(leftOut, 1U);
+    EXPECT_EQ(names.size() + leftOut, statistics().size());
+}
+
+TEST(Metrics, pageHasEachFamilyOnce) {
+    const auto page = metricsText({someDir("/a"), someDir("/b"), {"/c", {}}});
+    std::string family;
+    std::set<std::string> described, typed;
+    for (size_t at = 0; at < page.size(); at = page.find('\n', at) + 1) {
+        const auto line = page.substr(at, page.find('\n', at) - at);
+        std::smatch found;
+        if (std::regex_match(line, found, std::regex("# HELP (\\w+) .+"))) {
+            family = found[1];
+            EXPECT_TRUE(described.insert(family).second) << line;
+        } else if (std::regex_match(line, found, std::regex("# TYPE (\\w+) (counter|gauge|histogram)"))) {
+            EXPECT_EQ(found[1], family) << line;
+            EXPECT_TRUE(typed.insert(family).second) << line;
+            EXPECT_EQ(found[2] == "counter", endsWith(family, "_total")) << line;
+        } else {
+            ASSERT_TRUE(std::regex_match(line, found, std::regex("(\\w+?)(_bucket|_sum|_count)?\\{path=\"/[abc]\".*\\} \\S+"))) << line;
+            EXPECT_EQ(found[1], family) << line;
+        }
+    }
+    EXPECT_EQ(described, typed);
+    for (const auto &row: statistics()) {
+        const auto name = metricName(row);
+        EXPECT_TRUE(name.family.empty() || typed.count("clusterfs_" + name.family) || name.family == "checkpoint_age_seconds") << row.name;
+    }
+}
+
+TEST(Metrics, pageHasBaseUnits) {
+    auto page = samples(metricsText({someDir("/a")}));
+    EXPECT_EQ(page["clusterfs_objects{path=\"/a\"}"], "12");
+    EXPECT_EQ(page["clusterfs_expected_use_ratio{path=\"/a\"}"], "0.75");
+    EXPECT_EQ(page["clusterfs_cost_of_a_read_seconds{path=\"/a\"}"], "0.0080005");
+    EXPECT_EQ(page["clusterfs_recovery_time_seconds{path=\"/a\"}"], "0.0015");
+    EXPECT_EQ(page["clusterfs_longest_turn_seconds{path=\"/a\"}"], "7.7e-05");
+    EXPECT_EQ(page["clusterfs_stored_bytes_total{path=\"/a\"}"], "1234567890123456789") << "every digit counts";
+    EXPECT_EQ(page["clusterfs_hits_total{path=\"/a\",from=\"disk\"}"], "3");
+    EXPECT_FALSE(page.count("clusterfs_checkpoint_age_seconds{path=\"/a\"}")) << "there is none before the first checkpoint";
+    EXPECT_EQ(page["clusterfs_info{path=\"/a\",version=\"" + std::string(projectVersion) + "\",uuid=\"" + uuidText({}) +
+                   "\",asynchronous_io=\"yes\",last_stop=\"crash\",index_from=\"log\"}"], "1");
+}
+
+TEST(Metrics, histogramsCountExactly) {
+    auto page = samples(metricsText({someDir("/a")}));
+    const std::string begin = "clusterfs_disk_request_duration_seconds", read = "{path=\"/a\",operation=\"read\"";
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"3.1e-05\"}"], "1");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"6.3e-05\"}"], "2");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"0.000127\"}"], "2");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"0.000255\"}"], "3");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"0.065535\"}"], "3");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"0.131071\"}"], "4");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"16.777215\"}"], "4");
+    EXPECT_EQ(page[begin + "_bucket" + read + ",le=\"+Inf\"}"], "4");
+    EXPECT_EQ(page[begin + "_count" + read + "}"], "4");
+    EXPECT_EQ(page[begin + "_sum" + read + "}"], "0.070263");
+    EXPECT_EQ(page[begin + "_count{path=\"/a\",operation=\"write\"}"], "0");
+}
+
+/// against a count of each value
+TEST(Metrics, histogramsCountManyValuesExactly) {
+    auto dir = someDir("/a");
+    auto &write = dir.snapshot->device.op[1];
+    std::vector<uint64_t> values;
+    for (uint64_t n = 1, value = 12345; n <= 5000; ++n) {
+        value = value * 6364136223846793005U + 1442695040888963407U;
+        values.push_back((value >> 40) >> (n % 24)); // 24 bits at most, as many of each size
+        write.latency.add(values.back());
+    }
+    auto page = samples(metricsText({dir}));
+    const std::string begin = "clusterfs_disk_request_duration_seconds_bucket{path=\"/a\",operation=\"write\",le=\"";
+    for (unsigned power = 5; power <= 24; ++power) {
+        size_t within = 0;
+        for (const auto value: values)
+            within += value < (uint64_t(1) << power);
+        char le[32];
+        snprintf(le, sizeof(le), "%.15g", static_cast<double>((uint64_t(1) << power) - 1) * 1e-6);
+        EXPECT_EQ(page[begin + le + "\"}"], std::to_string(within)) << le;
+    }
+}
+
+/// exactly one state has a 1, also one that Prometheus does not know
+TEST(Metrics, oneStateIsOn) {
+    const std::map<std::string, std::string> expected = {
+        {"recovering", "recovering"}, {"serving", "serving"}, {"read-only", "read-only"}, {"offline", "offline"}, {"closed", unusedState}};
+    for (const auto &state: expected) {
+        auto dir = someDir("/a");
+        dir.snapshot->state = state.first;
+        unsigned on = 0;
+        for (const auto &sample: samples(metricsText({dir}))) {
+            if (sample.first.compare(0, 16, "clusterfs_state{") == 0 && sample.second == "1") {
+                ++on;
+                EXPECT_EQ(sample.first, "clusterfs_state{path=\"/a\",state=\"" + state.second + "\"}");
+            }
+        }
+        EXPECT_EQ(on, 1U) << state.first;
+    }
+}
+
+TEST(Metrics, unusedCacheDirHasOnlyItsState) {
+    const auto page = samples(metricsText({{"/a", {}}}));
+    EXPECT_EQ(page.size(), 5U);
+    EXPECT_EQ(page.at("clusterfs_state{path=\"/a\",state=\"unused\"}"), "1");
+    EXPECT_EQ(metricsText({}), "");
+}
+
+TEST(Metrics, pathsAreEscaped) {
+    const auto page = metricsText({{"/a \"b\"\\c\nd", {}}});
+    EXPECT_NE(page.find("clusterfs_state{path=\"/a \\\"b\\\"\\\\c\\nd\",state=\"serving\"} 0\n"), page.npos) << page;
+}
