@@ -89,7 +89,7 @@ seeds()
     for (const auto &size: sizes) {
         Superblock s;
         s.uuid = uuidOf(1);
-        s.geometry.deviceBytes = size.device;
+        s.geometry.formattedBytes = s.geometry.deviceBytes = size.device;
         s.geometry.clusterBytes = size.cluster;
         s.geometry.objectBytes = size.object;
         s.update = 3;
@@ -97,7 +97,7 @@ seeds()
         s.lastSequence = Sequence(9);
         s.checkpoint = 2;
         std::string why;
-        if (s.geometry.plan(size.device, size.cluster, size.object, why)) {
+        if (s.geometry.plan(size.device, size.cluster, size.object, why) && s.geometry.grow(2 * size.device, why)) {
             s.startLog();
             s.log.tail = {1, 20};
             s.log.head = {2, 10};

@@ -8,6 +8,7 @@
 #include "fs/cluster/layout/Geometry.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/policies/Policies.h"
+#include "fs/cluster/recovery/Format.h"
 
 #include <algorithm>
 #include <cstring>
@@ -111,7 +112,7 @@ Simulate::World::stepClock()
     ++tally_.clockSteps;
 }
 
-/// the device becomes larger: the engine goes on with the size that it was formatted for
+/// The device becomes larger. The engine goes on with the size that it has, unless the store grows, too.
 void
 Simulate::World::grow()
 {
@@ -122,6 +123,29 @@ Simulate::World::grow()
     memcpy(larger->data(), media_->data(), media_->size());
     media_ = std::move(larger);
     ++tally_.grown;
+    if (chance(50))
+        growStore();
+}
+
+/// lets the store grow with its device, on the disk of this world; on an honest disk this must succeed
+void
+Simulate::World::growStore()
+{
+    device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
+    setFaults();
+    if (hangs_)
+        device_->heal();
+    Superblock superblock;
+    std::string error;
+    const auto status = growDevice(*device_, superblock, error);
+    device_.reset();
+    if (status != Status::ok && honest_)
+        broken("growing: " + error);
+    // on other disks, a superblock with the former size may be left
+    if (status == Status::ok && honest_)
+        formatted_ = superblock.geometry.deviceBytes;
+    say(std::string("grown: ") + statusText(status));
+    ++tally_.storesGrown;
 }
 
 /// starts on a smaller device: the engine must refuse it and not touch it

@@ -44,6 +44,7 @@ struct Tally {
     uint64_t reformats = 0;
     uint64_t hangs = 0; ///< requests that never completed
     uint64_t grown = 0; ///< devices that became larger
+    uint64_t storesGrown = 0; ///< those with which the store was to grow
     uint64_t shrunk = 0; ///< starts on a smaller device, all refused
     uint64_t reconfigured = 0; ///< while the engine ran
     uint64_t busyStarts = 0; ///< starts during which somebody used the store
@@ -132,6 +133,7 @@ private:
     void stepClock();
     void reconfigure();
     void grow();
+    void growStore();
     void refuseSmaller();
     void setDelay();
     void setFaults();

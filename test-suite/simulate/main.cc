@@ -67,7 +67,7 @@ print(const Simulate::Tally &t)
               << t.groupReads << " group reads, " << t.regrouped << " groups regrouped, " << t.faults << " faults, "
               << t.closes << " clean stops, " << t.kills << " kills, " << t.cuts << " power cuts, "
               << t.scans << " scans, " << t.reformats << " reformats, " << t.hangs << " hung requests, "
-              << t.grown << " larger devices, " << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options, "
+              << t.grown << " larger devices, with " << t.storesGrown << " of which the store was to grow, " << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options, "
               << t.busyStarts << " starts in use, " << t.endedStarts << " of them ended, " << t.startHits << " hits and "
               << t.startRemoves << " deletes in them, " << t.infoUpdates << " updates of times, " << t.listed << " objects listed, "
               << t.clockSteps << " steps of the clock, " << t.waits << " reads timed, " << t.outages << " times without writes, "
@@ -94,6 +94,7 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.reformats += t.reformats;
     sum.hangs += t.hangs;
     sum.grown += t.grown;
+    sum.storesGrown += t.storesGrown;
     sum.shrunk += t.shrunk;
     sum.reconfigured += t.reconfigured;
     sum.busyStarts += t.busyStarts;

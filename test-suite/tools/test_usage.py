@@ -16,8 +16,8 @@ NEEDED = {"purge": ["--prefix=http:"]}
 
 
 def readers(test):
-    """[name, option...] of each subcommand with a PATH but format and setup, which make what the others read."""
-    return [[name, *NEEDED.get(name, ())] for name in test.subcommands("PATH") if name not in ("format", "setup")]
+    """[name, option...] of each subcommand with a PATH but format, setup and grow, which make what the others read."""
+    return [[name, *NEEDED.get(name, ())] for name in test.subcommands("PATH") if name not in ("format", "setup", "grow")]
 
 
 def test_help_and_version(test):

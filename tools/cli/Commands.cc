@@ -8,6 +8,7 @@ namespace ClusterFs::Cli {
 /* each is defined where it is done, in a file of its name */
 extern const Command setupCommand;
 extern const Command formatCommand;
+extern const Command growCommand;
 extern const Command probeCommand;
 extern const Command inspectCommand;
 extern const Command checkCommand;
@@ -23,6 +24,7 @@ commands()
     static const std::vector<Command> table = {
         setupCommand,
         formatCommand,
+        growCommand,
         probeCommand,
         inspectCommand,
         checkCommand,

@@ -46,7 +46,7 @@ protected:
     }
 
     uint64_t reads() const { return t.faulty->requests(IoOp::read); }
-    AheadStats ahead() const { return t.engine->stats().ahead; }
+    PrefetchStats prefetches() const { return t.engine->stats().prefetches; }
 
     /// somebody opens a page \returns the reads that this began
     uint64_t open(const uint64_t page, const uint64_t client = 2) {
@@ -98,8 +98,8 @@ TEST_F(Prefetch, whatLiesApartIsReadAtOnce) {
     ASSERT_NO_FATAL_FAILURE(prepare(true));
     EXPECT_EQ(open(3), members - 1) << "all but the document, which is asked for next";
     EXPECT_EQ(fetch(3), 1U) << "the document";
-    EXPECT_EQ(ahead().reads, members - 1);
-    EXPECT_EQ(ahead().objects, members - 1);
+    EXPECT_EQ(prefetches().reads, members - 1);
+    EXPECT_EQ(prefetches().objects, members - 1);
     EXPECT_EQ(open(3, 3), 0U) << "all is in memory";
 }
 
@@ -114,10 +114,10 @@ TEST_F(Prefetch, aBusyDeviceIsLeftAlone) {
     }
     t.engine->note(requestFor(2, 0, 3));
     t.pass(1);
-    EXPECT_EQ(ahead().reads, 0U) << "all that it takes at once was in flight";
+    EXPECT_EQ(prefetches().reads, 0U) << "all that it takes at once was in flight";
     t.engine->note(requestFor(3, 0, 4));
     t.pass(1);
-    EXPECT_EQ(ahead().reads, members - 1);
+    EXPECT_EQ(prefetches().reads, members - 1);
 }
 
 /// a page of many objects that lie apart has not even half of the device at a time
@@ -134,10 +134,10 @@ TEST_F(Prefetch, hitsGoFirst) {
     hit->fetch(0, [&](Status) { done = true; });
     EXPECT_EQ(reads(), before + 1) << "begun at once";
     ASSERT_TRUE(t.until([&] { return done; }));
-    EXPECT_LT(ahead().reads, members - 1);
+    EXPECT_LT(prefetches().reads, members - 1);
     EXPECT_EQ(t.faulty->queued(), 0U);
     t.pass(1);
-    EXPECT_EQ(ahead().reads, members - 1) << "the rest came as room came";
+    EXPECT_EQ(prefetches().reads, members - 1) << "the rest came as room came";
     EXPECT_EQ(fetch(1), 1U);
 }
 
@@ -148,10 +148,10 @@ TEST_F(Prefetch, clientsTakeTurns) {
     t.faulty->setDelay(5000, 5000);
     t.engine->note(requestFor(1, 0, 2));
     t.engine->note(requestFor(2, 0, 3));
-    ASSERT_TRUE(t.until([&] { return ahead().reads == 10; }));
+    ASSERT_TRUE(t.until([&] { return prefetches().reads == 10; }));
     t.clock.advance(3000000);
     t.pass(1);
-    EXPECT_EQ(ahead().reads, 10U);
+    EXPECT_EQ(prefetches().reads, 10U);
     EXPECT_EQ(fetch(1), members - 6);
     EXPECT_EQ(fetch(2), members - 4);
 }
@@ -162,12 +162,12 @@ TEST_F(Prefetch, aClientWaitsForOnePage) {
     ASSERT_NO_FATAL_FAILURE(prepare(true));
     t.faulty->setDelay(5000, 5000);
     t.engine->note(requestFor(1, 0, 2));
-    ASSERT_TRUE(t.until([&] { return ahead().reads == 3; }));
+    ASSERT_TRUE(t.until([&] { return prefetches().reads == 3; }));
     while (t.faulty->inFlight())
         t.device().wait(1), t.device().poll(); // the engine does not hear of it yet
     t.engine->note(requestFor(2, 0, 2));
     t.pass(1);
-    EXPECT_EQ(ahead().reads, 3 + members - 1);
+    EXPECT_EQ(prefetches().reads, 3 + members - 1);
     EXPECT_EQ(fetch(2), 1U);
     EXPECT_EQ(fetch(1), members - 3);
 }
@@ -176,8 +176,8 @@ TEST_F(Prefetch, neighboursAreReadInOneRequest) {
     ASSERT_NO_FATAL_FAILURE(prepare(false));
     EXPECT_EQ(open(1), 1U);
     EXPECT_EQ(fetch(1), 0U);
-    EXPECT_EQ(ahead().reads, 1U);
-    EXPECT_EQ(ahead().objects, members);
+    EXPECT_EQ(prefetches().reads, 1U);
+    EXPECT_EQ(prefetches().objects, members);
 }
 
 TEST_F(Prefetch, whereBytesCostMostNeighboursComeInSeveral) {
@@ -185,7 +185,7 @@ TEST_F(Prefetch, whereBytesCostMostNeighboursComeInSeveral) {
     teach(1000, 0.8); // a read ends at 10,000 bytes: three objects of the page
     EXPECT_EQ(open(1), members / 3);
     EXPECT_EQ(fetch(1), 0U) << "the last object came with the block that the one before it ends in";
-    EXPECT_EQ(ahead().objects, members - 1);
+    EXPECT_EQ(prefetches().objects, members - 1);
 }
 
 TEST_F(Prefetch, whoAsksMeanwhileWaitsForThatRead) {
@@ -213,9 +213,9 @@ TEST_F(Prefetch, whatIsInMemoryIsNotReadAgain) {
     for (uint64_t n = 9000; n < 9200; ++n) // pushes out of memory what that has brought
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60000)), Status::ok);
     ASSERT_TRUE(t.pack());
-    const auto objects = ahead().objects;
+    const auto objects = prefetches().objects;
     EXPECT_EQ(open(1), 1U) << "what the last visit wanted";
-    EXPECT_EQ(ahead().objects - objects, members / 2);
+    EXPECT_EQ(prefetches().objects - objects, members / 2);
     const auto before = t.faulty->stats().of(IoOp::read).bytes;
     const auto last = objectOf(1, members - 1);
     EXPECT_TRUE(t.has(keyOf(last), contentOf(last)));
@@ -228,7 +228,7 @@ TEST_F(Prefetch, whatIsInMemoryIsNotReadAgain) {
 TEST_F(Prefetch, nothingWhenAPageIsNew) {
     ASSERT_NO_FATAL_FAILURE(prepare(true));
     EXPECT_EQ(open(pages + 1), 0U);
-    EXPECT_EQ(ahead().reads, 0U);
+    EXPECT_EQ(prefetches().reads, 0U);
 }
 
 TEST_F(Prefetch, nothingWhenNothingIsLearned) {
@@ -291,8 +291,8 @@ TEST_F(Prefetch, endsWhenNobodyWantsIt) {
         }
     }
     EXPECT_LE(last, 2U) << "of " << pages * (members - 1);
-    EXPECT_LT(t.engine->stats().usefulnessAhead, 0.75);
-    EXPECT_GT(ahead().unused, 10 * ahead().wanted);
+    EXPECT_LT(t.engine->stats().usefulnessOfPrefetches, 0.75);
+    EXPECT_GT(prefetches().unused, 10 * prefetches().wanted);
 }
 
 /// a client that opens pages and wants nothing of them ends it for itself
@@ -312,7 +312,7 @@ TEST_F(Prefetch, oneClientDoesNotEndItForOthers) {
         }
     }
     EXPECT_LE(vain, 2U) << "of " << (pages - 1) * (members - 1);
-    EXPECT_LT(t.engine->stats().usefulnessAhead, 0.75);
+    EXPECT_LT(t.engine->stats().usefulnessOfPrefetches, 0.75);
     EXPECT_EQ(open(1, 3), members - 1);
     EXPECT_EQ(fetch(1, 3), 1U);
 }

@@ -17,10 +17,10 @@ TEST(ReadPolicy, readsWhatPays) {
     EXPECT_TRUE(policy.readsGroup(disk, 0.001, 40, 1000)) << "but these cost nothing";
 }
 
-TEST(ReadPolicy, readsAheadWhileMostOfItIsWanted) {
+TEST(ReadPolicy, prefetchesWhileMostOfItIsWanted) {
     const LeastCostReads policy;
-    EXPECT_TRUE(policy.readsAhead(1));
-    EXPECT_TRUE(policy.readsAhead(0.76));
-    EXPECT_FALSE(policy.readsAhead(0.75));
-    EXPECT_FALSE(policy.readsAhead(0));
+    EXPECT_TRUE(policy.prefetches(1));
+    EXPECT_TRUE(policy.prefetches(0.76));
+    EXPECT_FALSE(policy.prefetches(0.75));
+    EXPECT_FALSE(policy.prefetches(0));
 }

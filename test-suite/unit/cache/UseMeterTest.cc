@@ -27,33 +27,33 @@ TEST(UseMeter, oneRefusalIn64IsATrial) {
     unsigned ahead = 0;
     for (unsigned i = 0; i < 640; ++i) {
         groups += m.isTimeForGroup();
-        ahead += m.isTimeForAhead(7);
+        ahead += m.isTimeToPrefetch(7);
     }
     EXPECT_EQ(groups, 10U);
     EXPECT_EQ(ahead, 10U);
-    EXPECT_FALSE(m.isTimeForAhead(8)) << "each client has refusals of its own";
+    EXPECT_FALSE(m.isTimeToPrefetch(8)) << "each client has refusals of its own";
 }
 
 TEST(UseMeter, clientsHaveFiguresOfTheirOwn) {
     UseMeter m;
-    EXPECT_EQ(m.ofAhead(1), 1) << "nothing is known";
+    EXPECT_EQ(m.ofPrefetches(1), 1) << "nothing is known";
     for (unsigned i = 0; i < 100; ++i)
-        m.aheadLeaves(1, 10, 0);
-    EXPECT_LT(m.ofAhead(1), 0.01);
-    EXPECT_EQ(m.ofAhead(2), 1) << "one client says nothing of others";
-    m.aheadLeaves(2, 10, 1);
-    EXPECT_EQ(m.ofAhead(2), 1) << "one object was worth the read";
-    EXPECT_NEAR(m.ofAhead(), 0.5, 0.01);
+        m.prefetchLeaves(1, 10, 0);
+    EXPECT_LT(m.ofPrefetches(1), 0.01);
+    EXPECT_EQ(m.ofPrefetches(2), 1) << "one client says nothing of others";
+    m.prefetchLeaves(2, 10, 1);
+    EXPECT_EQ(m.ofPrefetches(2), 1) << "one object was worth the read";
+    EXPECT_NEAR(m.ofPrefetches(), 0.5, 0.01);
 }
 
 TEST(UseMeter, aNewClientIsTakenForTheMean) {
     UseMeter m;
     for (uint64_t client = 1; client <= 8; ++client) {
         for (unsigned i = 0; i < 100; ++i)
-            m.aheadLeaves(client, 1, client % 2);
+            m.prefetchLeaves(client, 1, client % 2);
     }
-    EXPECT_NEAR(m.ofAhead(100), 0.5, 0.01);
-    EXPECT_EQ(m.ofAhead(100), m.ofAhead());
+    EXPECT_NEAR(m.ofPrefetches(100), 0.5, 0.01);
+    EXPECT_EQ(m.ofPrefetches(100), m.ofPrefetches());
 }
 
 TEST(UseMeter, countsWhatWasReadAndWhatBecameOfIt) {
@@ -67,11 +67,11 @@ TEST(UseMeter, countsWhatWasReadAndWhatBecameOfIt) {
     EXPECT_EQ(m.groupReads().bytes, 80000U);
     EXPECT_EQ(m.groupReads().wanted, 5U);
     EXPECT_EQ(m.groupReads().unused, 3U);
-    m.aheadRead(9);
-    m.aheadLeaves(1, 9, 10);
-    m.aheadLeaves(1, 9, 0);
-    EXPECT_EQ(m.aheadReads().reads, 1U);
-    EXPECT_EQ(m.aheadReads().objects, 9U);
-    EXPECT_EQ(m.aheadReads().wanted, 9U);
-    EXPECT_EQ(m.aheadReads().unused, 9U);
+    m.prefetched(9);
+    m.prefetchLeaves(1, 9, 10);
+    m.prefetchLeaves(1, 9, 0);
+    EXPECT_EQ(m.prefetches().reads, 1U);
+    EXPECT_EQ(m.prefetches().objects, 9U);
+    EXPECT_EQ(m.prefetches().wanted, 9U);
+    EXPECT_EQ(m.prefetches().unused, 9U);
 }

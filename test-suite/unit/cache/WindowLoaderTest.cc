@@ -19,7 +19,7 @@ public:
         askedBytes = bytes;
         return group;
     }
-    bool readsAhead(double) const override { return ahead; }
+    bool prefetches(double) const override { return ahead; }
 
     bool group = true;
     bool ahead = true;
@@ -116,25 +116,25 @@ TEST_F(WindowLoaderTest, aTrialComesAfterManyRefusals) {
     for (uint32_t n = 0; n < 64; ++n) {
         const ClusterNo c(n % 60);
         groups += loader.loadWithGroup({c, Sequence(1 + n), 0, KB}, run(0, 4 * KB, 3), noted());
-        ahead += loader.loadAhead({c, Sequence(100 + n), 0, KB}, 3, 7);
+        ahead += loader.prefetch({c, Sequence(100 + n), 0, KB}, 3, 7);
         ASSERT_TRUE(settle(n + 1));
     }
     EXPECT_EQ(groups, 1U);
     EXPECT_EQ(ahead, 1U);
 }
 
-TEST_F(WindowLoaderTest, readsAheadAsThePolicySays) {
-    EXPECT_FALSE(loader.loadAhead({3_c, 1_seq, 0, static_cast<uint32_t>(loader.maxAhead()) + 1}, 40, 7)) << "too large";
-    EXPECT_TRUE(loader.loadAhead({3_c, 1_seq, 0, static_cast<uint32_t>(loader.maxAhead())}, 40, 7));
+TEST_F(WindowLoaderTest, prefetchesAsThePolicySays) {
+    EXPECT_FALSE(loader.prefetch({3_c, 1_seq, 0, static_cast<uint32_t>(loader.maxPrefetch()) + 1}, 40, 7)) << "too large";
+    EXPECT_TRUE(loader.prefetch({3_c, 1_seq, 0, static_cast<uint32_t>(loader.maxPrefetch())}, 40, 7));
     policy.ahead = false;
-    EXPECT_FALSE(loader.loadAhead({4_c, 1_seq, 0, KB}, 2, 7));
+    EXPECT_FALSE(loader.prefetch({4_c, 1_seq, 0, KB}, 2, 7));
     ASSERT_TRUE(settle(0));
     EXPECT_EQ(reads(), 1U);
     const auto w = cache.windows.peek({3_c, 1_seq, 0, KB});
     ASSERT_NE(w, nullptr);
-    EXPECT_EQ(w->extra.ahead, 40U);
+    EXPECT_EQ(w->extra.prefetched, 40U);
     EXPECT_EQ(w->extra.client, 7U);
-    EXPECT_EQ(cache.use.aheadReads().objects, 40U);
+    EXPECT_EQ(cache.use.prefetches().objects, 40U);
 }
 
 /// what nobody waits for is not begun when others wait
@@ -145,8 +145,8 @@ TEST_F(WindowLoaderTest, unaskedReadsAreNotDeferred) {
     loader.load({20_c, 1_seq, 0, KB}, 20_c, IoClass::urgent, noted());
     EXPECT_EQ(reads(), 0U) << "it waits for memory";
     EXPECT_TRUE(loader.has({20_c, 1_seq, 0, KB}));
-    EXPECT_FALSE(loader.loadAhead({21_c, 1_seq, 0, KB}, 2, 7));
-    EXPECT_FALSE(loader.loadNext({22_c, 1_seq, 0, KB}, 22_c));
+    EXPECT_FALSE(loader.prefetch({21_c, 1_seq, 0, KB}, 2, 7));
+    EXPECT_FALSE(loader.readAhead({22_c, 1_seq, 0, KB}, 22_c));
     EXPECT_FALSE(loader.has({21_c, 1_seq, 0, KB}));
     EXPECT_FALSE(loader.has({22_c, 1_seq, 0, KB}));
     for (const auto &w: held)
@@ -157,10 +157,10 @@ TEST_F(WindowLoaderTest, unaskedReadsAreNotDeferred) {
 
 TEST_F(WindowLoaderTest, nextPartsTakeAQuarterOfTheMemory) {
     for (ClusterNo c{0}; c < 4_c; ++c)
-        EXPECT_TRUE(loader.loadNext({c, 1_seq, 0, 64 * KB}, c)) << c.value();
-    EXPECT_FALSE(loader.loadNext({4_c, 1_seq, 0, 64 * KB}, 4_c));
-    EXPECT_FALSE(loader.loadNext({0_c, 1_seq, 0, 64 * KB}, 0_c)) << "that is on its way";
+        EXPECT_TRUE(loader.readAhead({c, 1_seq, 0, 64 * KB}, c)) << c.value();
+    EXPECT_FALSE(loader.readAhead({4_c, 1_seq, 0, 64 * KB}, 4_c));
+    EXPECT_FALSE(loader.readAhead({0_c, 1_seq, 0, 64 * KB}, 0_c)) << "that is on its way";
     ASSERT_TRUE(settle(0));
     ASSERT_NE(cache.windows.find({0_c, 1_seq, 0, 64 * KB}), nullptr);
-    EXPECT_TRUE(loader.loadNext({4_c, 1_seq, 0, 64 * KB}, 4_c)) << "the first one has found its reader";
+    EXPECT_TRUE(loader.readAhead({4_c, 1_seq, 0, 64 * KB}, 4_c)) << "the first one has found its reader";
 }

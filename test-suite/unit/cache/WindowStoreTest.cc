@@ -84,12 +84,12 @@ TEST_F(WindowStoreTest, aTouchIsAUseThatNobodyCounts) {
 TEST_F(WindowStoreTest, keepsNothingThatDidNotArrive) {
     Window::Extra extra;
     extra.mates = 3;
-    extra.ahead = 2;
+    extra.prefetched = 2;
     store.arrived(store.expect({3_c, 1_seq, 0, 8 * KB}, extra), false);
     EXPECT_EQ(store.peek({3_c, 1_seq, 0, 1}), nullptr);
     EXPECT_EQ(store.bytes(), 0U);
     EXPECT_EQ(use.groupReads().unused, 0U) << "nobody could have used them";
-    EXPECT_EQ(use.aheadReads().unused, 0U);
+    EXPECT_EQ(use.prefetches().unused, 0U);
 }
 
 /// a read cache that is full of what is being written takes reads nonetheless
@@ -147,7 +147,7 @@ TEST_F(WindowStoreTest, learnsFromWhatLeaves) {
     const auto w = loaded(all(1_c), group);
     w->checked = {0, 1000, 2000}; // the wanted one, and two mates
     Window::Extra page;
-    page.ahead = 3;
+    page.prefetched = 3;
     page.client = 7;
     loaded(all(2_c), page)->use(5000, 100);
     store.forget(2_c);
@@ -155,8 +155,8 @@ TEST_F(WindowStoreTest, learnsFromWhatLeaves) {
     store.drop(w);
     EXPECT_EQ(use.groupReads().wanted, 2U);
     EXPECT_EQ(use.groupReads().unused, 2U);
-    EXPECT_EQ(use.aheadReads().wanted, 1U);
-    EXPECT_EQ(use.aheadReads().unused, 2U);
+    EXPECT_EQ(use.prefetches().wanted, 1U);
+    EXPECT_EQ(use.prefetches().unused, 2U);
 }
 
 TEST_F(WindowStoreTest, dropsWindowsWithoutObjects) {

@@ -439,6 +439,65 @@ TEST(EngineOpen, refusesASmallerDevice) {
     EXPECT_NE(error.find(std::to_string(32 * MB)), std::string::npos) << error;
 }
 
+TEST(EngineOpen, countsTheBytesThatWereWrittenSinceItWasFormatted) {
+    TestStore t(32 * MB);
+    const auto bytes = [&t] { return t.device().stats().of(IoOp::write).bytes; };
+    std::string error;
+    ASSERT_EQ(formatDevice(t.device(), t.config, 1, error), Status::ok) << error;
+    auto before = bytes();
+    ASSERT_EQ(t.open(), Status::ok);
+    t.settle();
+    ASSERT_EQ(t.store(keyOf(1), bytesOf(1, 1000)), Status::ok);
+    ASSERT_TRUE(t.checkpoint());
+    EXPECT_EQ(t.engine->stats().writtenSinceFormat, bytes() - before);
+    ASSERT_EQ(t.store(keyOf(2), bytesOf(2, 1000)), Status::ok);
+    ASSERT_EQ(t.engine->close(60000), Status::ok);
+    const auto first = bytes() - before;
+    t.crash(); // another device object, which counts from 0
+    ASSERT_NO_FATAL_FAILURE(t.reopen());
+    EXPECT_EQ(t.engine->superblock()->written, first - superblockBytes) << "the copy does not count itself";
+    EXPECT_GT(first, 4 * superblockBytes + 2000) << "clusters are counted";
+    ASSERT_TRUE(t.checkpoint());
+    const auto atCheckpoint = t.engine->superblock()->written;
+    EXPECT_EQ(atCheckpoint, first + bytes() - 2 * superblockBytes);
+    ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
+    EXPECT_GE(t.engine->stats().writtenSinceFormat, atCheckpoint);
+}
+
+/// what it holds stays, and the new space takes objects
+TEST(EngineOpen, growsWithItsDevice) {
+    for (const bool crash: {false, true}) {
+        TestStore t(32 * MB);
+        std::string error;
+        ASSERT_EQ(formatDevice(t.device(), t.config, 1, error, 16 * MB), Status::ok) << error;
+        ASSERT_EQ(t.open(), Status::ok) << t.lastError;
+        t.settle();
+        const auto fill = [&t](const uint64_t from, const uint64_t to) {
+            for (auto n = from; n < to; ++n)
+                ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+        };
+        ASSERT_NO_FATAL_FAILURE(fill(0, 300));
+        t.pass(t.config.persist + 1.0); // until all is packed
+        ASSERT_TRUE(t.checkpoint());
+        ASSERT_TRUE(crash || t.engine->close(60000) == Status::ok);
+        t.crash();
+        Superblock superblock;
+        ASSERT_EQ(growDevice(t.device(), superblock, error), Status::ok) << error;
+        EXPECT_EQ(superblock.geometry.deviceBytes, 32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.reopen());
+        EXPECT_EQ(t.engine->objectCount(), 300U);
+        ASSERT_NO_FATAL_FAILURE(fill(300, 1000));
+        EXPECT_EQ(t.engine->stats().counters.evictedObjects, 0U) << "20 MB find room now";
+        ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+        for (uint64_t n = 0; n < 1000; ++n)
+            ASSERT_TRUE(t.has(keyOf(n), bytesOf(n, 20000))) << n;
+        ASSERT_EQ(t.engine->close(60000), Status::ok);
+        EXPECT_EQ(growDevice(t.device(), superblock, error), Status::ok) << "there is nothing to do";
+        EXPECT_EQ(growDevice(t.device(), superblock, error, 24 * MB), Status::unsupported);
+        EXPECT_EQ(growDevice(t.device(), superblock, error, 40 * MB), Status::unsupported);
+    }
+}
+
 TEST(EngineOpen, usesAStoreOfVersion4AsItIs) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());

@@ -567,6 +567,19 @@ TEST(EngineSpace, aStopFindsRoomForAllThatIsStaged) {
     }
 }
 
+TEST(EngineSpace, tellsTheAgeOfTheObjectsThatItEvicts) {
+    TestStore t(16 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    constexpr double day = 86400;
+    for (uint64_t n = 0; n < 100; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    t.clock.advance(static_cast<uint64_t>(day * 1e6));
+    EXPECT_EQ(t.engine->stats().counters.evictedAge, 0);
+    for (uint64_t n = 100; !t.engine->stats().counters.evictedObjects; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    EXPECT_NEAR(t.engine->stats().counters.evictedAge, day, 100) << "the first ones went";
+}
+
 /// Squid may delete what was evicted a moment ago, and we have forgotten
 TEST(EngineSpace, whatWasEvictedAndThenDeletedStaysAway) {
     for (uint64_t seed = 1; seed <= 10; ++seed) {

@@ -55,8 +55,8 @@ TEST(Locality, aPageIsReadInOneRequest) {
     for (uint64_t page = 1; page <= 8; ++page)
         EXPECT_EQ(readsOfPage(t, page), 1U) << "page " << page;
     const auto stats = t.engine->stats();
-    EXPECT_EQ(stats.ahead.reads, 8U);
-    EXPECT_GT(stats.ahead.objects, 8 * (pageObjects - 1)) << "a block may bring one of the next page";
+    EXPECT_EQ(stats.prefetches.reads, 8U);
+    EXPECT_GT(stats.prefetches.objects, 8 * (pageObjects - 1)) << "a block may bring one of the next page";
 }
 
 TEST(Locality, groupsSurviveCrashes) {

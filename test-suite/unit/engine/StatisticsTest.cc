@@ -107,7 +107,7 @@ TEST(Statistics, haveAllFigures) {
         {offsetof(TrackerStats, clients), ofTests},
         {offsetof(TrackerStats, forgotten), ofTests},
     });
-    expectShown(s, s.stats.ahead, "AheadStats");
+    expectShown(s, s.stats.prefetches, "PrefetchStats");
     expectShown(s, s.stats, "Stats", {
         {offsetof(Stats, bytesWritten), "it is shown as what the device counts"},
     });

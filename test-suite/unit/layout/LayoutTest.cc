@@ -65,6 +65,40 @@ TEST(Geometry, dividesAnyDevice) {
     }
 }
 
+TEST(Geometry, growsBehindItsClusters) {
+    for (const uint64_t device: {16 * MB, 100 * MB, 1048576 * MB}) {
+        for (const uint64_t bytes: {device, device + 4096, 2 * device + 12345, 16 * device}) {
+            Geometry before, g;
+            std::string error;
+            ASSERT_TRUE(before.plan(device, 65536, 1024, error)) << error;
+            ASSERT_TRUE(g.plan(device, 65536, 1024, error)) << error;
+            ASSERT_TRUE(g.grow(bytes, error)) << error;
+            EXPECT_EQ(g.formattedBytes, device);
+            EXPECT_EQ(g.deviceBytes, bytes);
+            EXPECT_EQ(g.logBlocks, before.logBlocks);
+            EXPECT_EQ(g.journalStart[1], before.journalStart[1]);
+            EXPECT_EQ(g.clusterStart, before.clusterStart);
+            EXPECT_EQ(g.baseBuckets, before.baseBuckets) << "stored keys depend on it";
+            EXPECT_LE(g.clusterOffset(ClusterNo(g.clusterCount)), bytes);
+            EXPECT_GT(g.clusterOffset(ClusterNo(g.clusterCount)) + 65536, bytes) << "no cluster is given away";
+            EXPECT_GE(g.maxObjects, std::min<uint64_t>(bytes / 1024, uint64_t(1) << 30));
+        }
+    }
+}
+
+TEST(Geometry, refusesToShrinkAndToGrowTooMuch) {
+    Geometry g;
+    std::string error;
+    ASSERT_TRUE(g.plan(16 * MB, 16384, 1024, error)) << error;
+    const auto clusters = g.clusterCount;
+    EXPECT_FALSE(g.grow(16 * MB - 1, error));
+    EXPECT_NE(error.find("smaller"), std::string::npos) << error;
+    EXPECT_FALSE(g.grow(257 * MB, error));
+    EXPECT_NE(error.find("16 times"), std::string::npos) << error;
+    EXPECT_EQ(g.deviceBytes, 16 * MB);
+    EXPECT_EQ(g.clusterCount, clusters);
+}
+
 /// what was formatted before there was an index log can still be read
 TEST(Geometry, leavesClustersWhereTheyWere) {
     const struct { uint64_t device; uint32_t cluster, object; uint64_t start; } cases[] = {
@@ -125,6 +159,7 @@ sampleSuperblock()
     s.groups = 10;
     s.serial = 11;
     s.secret = {12, 13, 14, 15};
+    s.written = 17;
     s.objects = 16;
     return s;
 }
@@ -156,10 +191,25 @@ TEST(Superblock, comesBack) {
     EXPECT_EQ(t.groups, 10U);
     EXPECT_EQ(t.serial, 11U);
     EXPECT_EQ(t.secret, s.secret);
+    EXPECT_EQ(t.written, 17U);
     EXPECT_EQ(t.objects, 16U);
     EXPECT_EQ(t.geometry.deviceBytes, 64 * MB);
     EXPECT_EQ(t.geometry.clusterCount, s.geometry.clusterCount);
     EXPECT_EQ(t.geometry.clusterStart, s.geometry.clusterStart);
+}
+
+TEST(Superblock, knowsThatTheDeviceHasGrown) {
+    std::string buffer(superblockBytes, 'x');
+    std::string error;
+    auto s = sampleSuperblock();
+    ASSERT_TRUE(s.geometry.grow(100 * MB, error)) << error;
+    s.encode(&buffer[0]);
+    Superblock t;
+    ASSERT_EQ(t.decode(buffer.data(), error), Status::ok) << error;
+    EXPECT_EQ(t.geometry.formattedBytes, 64 * MB);
+    EXPECT_EQ(t.geometry.deviceBytes, 100 * MB);
+    EXPECT_EQ(t.geometry.clusterCount, s.geometry.clusterCount);
+    EXPECT_EQ(t.geometry.clusterStart, sampleSuperblock().geometry.clusterStart);
 }
 
 TEST(Superblock, namesTheClustersThatTheLogGoesPast) {

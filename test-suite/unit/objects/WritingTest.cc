@@ -125,7 +125,7 @@ TEST_F(WritingTest, packerWritesDownTheDoubtAboutAnObject) {
     for (uint64_t n = 0; n < 4; ++n)
         staged(n, 1000, 0, n % 2 ? flagDoubtful : 0);
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
     const auto c = p.catalog.index()[p.catalog.index().find(keyOf(1))].cluster;
     Directory d;
     ASSERT_EQ(d.decode(device.media.data() + p.context.geometry.clusterOffset(c), 65536, c, p.context.uuid, 65536), Status::ok);
@@ -207,7 +207,7 @@ TEST_F(WritingTest, packerTellsWhatWasUsedFromWhatIsNew) {
         for (const auto end = n + 12; n < end; ++n)
             staged(n, 5000, p.context.heatOf(used ? 2 : 0));
         device.clock.advance(uint64_t(device.config.persist) * 500000);
-        ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+        ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
         const auto c = p.catalog.index()[p.catalog.index().find(keyOf(n - 1))].cluster;
         const bool inside = c.value() > count / 4 && c.value() < count - count / 4;
         EXPECT_EQ(inside, used) << "round " << round << ": cluster " << c.value() << " of " << count;
@@ -220,7 +220,7 @@ TEST_F(WritingTest, packerFillsClustersOldestFirst) {
     turnUntil([] { return false; });
     EXPECT_EQ(p.context.counters.packs, 0U) << "nothing is due yet";
     device.clock.advance(uint64_t(device.config.persist) * 500000);
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.context.counters.packs, 3U) << "12 objects fit into a cluster";
     EXPECT_EQ(p.context.counters.packedObjects, 30U);
     EXPECT_EQ(p.context.counters.packedBytes, 150000U);
@@ -298,10 +298,10 @@ TEST_F(WritingTest, packerForgetsWhatWasDeletedMeanwhile) {
     for (uint64_t n = 0; n < 5; ++n)
         staged(n, 5000);
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return !p.packer.idle(); }));
+    ASSERT_TRUE(turnUntil([&] { return !p.packer.nothingInFlight(); }));
     p.catalog.erase(p.catalog.index().find(keyOf(2)));
     staged(2, 100); // and stored anew, perhaps in the same slots
-    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.idle(); }));
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.catalog.objectSize(p.catalog.index().find(keyOf(2))), 100U);
     EXPECT_EQ(p.catalog.objects(), 5U);
 }
@@ -316,11 +316,11 @@ TEST_F(WritingTest, packerWaitsForTheIndexAndForADiskThatTakesWrites) {
     p.context.recovered = true;
     p.context.health.level = Health::Level::noWrites;
     p.packer.poll();
-    EXPECT_TRUE(p.packer.idle());
+    EXPECT_TRUE(p.packer.nothingInFlight());
     p.context.health.level = Health::Level::good;
     p.packer.poll();
-    EXPECT_FALSE(p.packer.idle());
-    ASSERT_TRUE(turnUntil([&] { return p.packer.idle(); }));
+    EXPECT_FALSE(p.packer.nothingInFlight());
+    ASSERT_TRUE(turnUntil([&] { return p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.context.counters.packedObjects, 1U);
 }
 
@@ -372,7 +372,7 @@ TEST_F(WritingTest, packerPacksEachObjectOnce) {
     p.catalog.staging().startPacking(one); // by somebody else
     p.groups.groupOf = [&](StageNo, std::vector<StageNo> &group) { group = {one, two, two}; };
     p.packer.packAll(true);
-    ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1 && p.packer.idle(); }));
+    ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1 && p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.context.counters.packedObjects, 1U);
     EXPECT_EQ(p.context.counters.packedInGroups, 0U) << "alone in the end";
     EXPECT_TRUE(p.catalog.index()[p.catalog.index().find(keyOf(1))].staged());

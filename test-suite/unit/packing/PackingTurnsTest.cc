@@ -41,12 +41,12 @@ TEST_F(PackingTurns, aLargeClusterIsPackedInSeveralTurns) {
     constexpr uint64_t objects = 10000;
     stage(objects);
     unsigned turns = 0;
-    for (; turns < 1000 && (turns == 0 || !p.packer.idle()); ++turns) {
+    for (; turns < 1000 && (turns == 0 || !p.packer.nothingInFlight()); ++turns) {
         const auto before = waiting();
         const auto placed = p.context.counters.packedObjects;
         p.packer.poll();
         ASSERT_LE(before - waiting() + p.context.counters.packedObjects - placed, maxTurn);
-        EXPECT_TRUE(p.packer.hasWork() || p.packer.idle() || !device.device->idle()) << "or nobody would call again";
+        EXPECT_TRUE(p.packer.hasWork() || p.packer.nothingInFlight() || !device.device->idle()) << "or nobody would call again";
         p.step();
     }
     EXPECT_GE(turns, 3 * objects / maxTurn) << "chosen, copied, placed";
@@ -86,7 +86,7 @@ TEST_F(PackingTurns, manyBytesAreCopiedInSeveralTurns) {
     }
     p.packer.poll();
     EXPECT_EQ(device.device->inFlight(), 1U);
-    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle(); }));
+    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.context.counters.packedObjects, objects);
 }
 
@@ -95,9 +95,9 @@ TEST_F(PackingTurns, whatWasBegunIsFinished) {
     constexpr uint64_t objects = 5000;
     stage(objects);
     p.packer.poll(false);
-    EXPECT_TRUE(p.packer.idle());
+    EXPECT_TRUE(p.packer.nothingInFlight());
     p.packer.poll();
-    ASSERT_TRUE(p.until([&] { p.packer.poll(false); return p.packer.idle(); }));
+    ASSERT_TRUE(p.until([&] { p.packer.poll(false); return p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.context.counters.packedObjects, objects);
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::writing), 0U);
 }
@@ -112,7 +112,7 @@ TEST_F(PackingTurns, whatIsDeletedMeanwhileIsNotWritten) {
     while (!p.catalog.clusters().inState(ClusterState::writing))
         p.packer.poll();
     erase(5500); // there is a cluster, and nothing copied
-    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle(); }));
+    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.nothingInFlight(); }));
     const auto c = p.catalog.index()[p.catalog.index().find(keyOf(0))].cluster;
     Directory front;
     ASSERT_EQ(front.decode(device.media.data() + p.context.geometry.clusterOffset(c), p.context.geometry.clusterBytes, c,
@@ -131,12 +131,12 @@ TEST_F(PackingTurns, whenAllAreDeletedTheClusterIsForOthers) {
     for (uint64_t n = 0; n < 3 * maxTurn; ++n)
         p.catalog.erase(p.catalog.index().find(keyOf(n)));
     const auto writes = device.device->requests(IoOp::write);
-    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle(); }));
+    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.nothingInFlight(); }));
     EXPECT_EQ(device.device->requests(IoOp::write), writes);
     EXPECT_EQ(p.allocator.available(), available + 1);
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::writing), 0U);
     stage(10);
-    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.idle() && p.catalog.staging().objects() == 0; }));
+    ASSERT_TRUE(p.until([&] { p.packer.poll(); return p.packer.nothingInFlight() && p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.catalog.objects(), 10U);
 }
 

@@ -62,8 +62,8 @@ print(const char *phase, const Figures &f, const References &references)
                percent(line.hitBytes, f.bytes));
     printf("  disk reads a visit: %.2f, of %.0f KB; useful share of what was read along: %.2f\n", ratio(f.deviceReads, f.visits),
            ratio(f.deviceReadBytes, f.deviceReads) / 1024, f.after.usefulness);
-    printf("  of these ahead: %.2f, of %.1f objects; expected to be of use: %.2f\n", ratio(f.after.ahead.reads - f.before.ahead.reads, f.visits),
-           ratio(f.after.ahead.objects - f.before.ahead.objects, f.after.ahead.reads - f.before.ahead.reads), f.after.usefulnessAhead);
+    printf("  of these ahead: %.2f, of %.1f objects; expected to be of use: %.2f\n", ratio(f.after.prefetches.reads - f.before.prefetches.reads, f.visits),
+           ratio(f.after.prefetches.objects - f.before.prefetches.objects, f.after.prefetches.reads - f.before.prefetches.reads), f.after.usefulnessOfPrefetches);
     printReads(f);
     printf("  in the cache: %.1f MB in %llu objects; %llu clusters evicted\n", megabytes(f.after.liveBytes),
            static_cast<unsigned long long>(f.after.objects), static_cast<unsigned long long>(a.evictedClusters - b.evictedClusters));

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_API_STATS_H
 #define SQUID_SRC_FS_CLUSTER_API_STATS_H
 
-#include "fs/cluster/api/AheadStats.h"
+#include "fs/cluster/api/PrefetchStats.h"
 #include "fs/cluster/api/TrackerStats.h"
 
 #include <cstdint>
@@ -33,6 +33,7 @@ struct Counters {
     uint64_t parts = 0; ///< clusters written for large objects
     uint64_t evictedClusters = 0;
     uint64_t evictedObjects = 0;
+    double evictedAge = 0; ///< seconds since the timestamp of evicted objects: a moving mean over one of each cluster; 0 before the first
     uint64_t relocatedObjects = 0; ///< objects staged again: by evictions, merging and regrouping
     uint64_t relocatedBytes = 0; ///< payload of these
     uint64_t regroupedGroups = 0; ///< groups staged again after a visit that took several reads
@@ -98,13 +99,14 @@ struct Stats {
     uint64_t matesBytes = 0; ///< bytes that were read more for them
     uint64_t matesWanted = 0; ///< mates used before they left memory
     uint64_t matesUnused = 0; ///< mates that left memory unused
-    AheadStats ahead;
+    PrefetchStats prefetches;
     double usefulness = 0; ///< share of mates expected to be used, 0 to 1
-    double usefulnessAhead = 0; ///< share of prefetches expected to be of use, 0 to 1
+    double usefulnessOfPrefetches = 0; ///< share of prefetches expected to be of use, 0 to 1
     double requestMicros = 0; ///< measured microseconds of a read without its bytes
     double megabyteMicros = 0; ///< measured microseconds of 2^20 bytes more
     double checkpointAge = -1; ///< seconds since the last checkpoint, -1 = none since the start
     uint64_t bytesWritten = 0; ///< bytes written to the device, everything included
+    uint64_t writtenSinceFormat = 0; ///< the same since it was formatted, but for those just before a crash
     double bytesPerObject = 0; ///< indexBytes for each object
     double writeAmplification = 0; ///< bytesWritten for each of packedBytes
 };

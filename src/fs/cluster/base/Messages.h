@@ -79,7 +79,7 @@ inline constexpr MessageRow messages[] = {
      "nothing to do; to empty it, run `clusterfs format --force`"},
     {Message::formatted, LogLevel::notice, "cache_dir clusterfs % was formatted", "nothing to do: it is empty, and Squid can use it"},
     {Message::partUnused, LogLevel::warning, "cache_dir clusterfs % is configured with % MB, but has % MB; the rest stays unused",
-     "to use all of the device, leave out the size and format it anew"},
+     "to use all of the device, leave out the size, stop Squid, and run `clusterfs grow`"},
     {Message::deviceShorter, LogLevel::warning, "cache_dir clusterfs % is configured with % MB, but has % MB",
      "the whole device is used; put its size into squid.conf, or none"},
 
@@ -92,9 +92,9 @@ inline constexpr MessageRow messages[] = {
      "nobody else should see what people have looked at: run this chmod"},
     {Message::noChecks, LogLevel::notice, "cache_dir clusterfs %: -S adds nothing here because each read is checked",
      "nothing to do; squid -S is for other cache_dirs"},
-    {Message::sizeFormatted, LogLevel::warning, "cache_dir clusterfs % is configured with % MB, but was formatted with % of % MB. "
-     "This can't change without formatting it anew",
-     "put the size that it was formatted with into squid.conf, or none; or format it anew"},
+    {Message::sizeFormatted, LogLevel::warning, "cache_dir clusterfs % is configured with % MB, but uses % of % MB. "
+     "While Squid is stopped, clusterfs grow lets it use more",
+     "put the size that it uses into squid.conf, or none; or stop Squid and run `clusterfs grow`"},
     {Message::clusterSizeStays, LogLevel::warning, "formatted with cluster-size=%, which stays in force until it is formatted anew "
      "(configured: %)",
      "put this cluster-size into squid.conf, or format the device anew to change it"},

@@ -47,7 +47,7 @@ ClusterFs::Prefetcher::merge()
         return a.range.cluster != b.range.cluster ? a.range.cluster < b.range.cluster : a.range.start < b.range.start;
     });
     const auto &cost = context_.device.readCost();
-    const auto most = std::min(static_cast<double>(loader_.maxAhead()), requestsForOne * cost.requestMicros() / cost.byteMicros());
+    const auto most = std::min(static_cast<double>(loader_.maxPrefetch()), requestsForOne * cost.requestMicros() / cost.byteMicros());
     size_t kept = 0;
     for (size_t i = 1; i < places_.size(); ++i) {
         auto &last = places_[kept];
@@ -117,6 +117,6 @@ ClusterFs::Prefetcher::begin(const Place &p, const uint64_t client)
     const auto &c = context_.catalog.clusters()[p.range.cluster];
     if (c.state != ClusterState::packed || c.sequence != p.range.sequence || loader_.has(p.range))
         return; // the cluster has other contents now, or another read brings the bytes
-    if (loader_.loadAhead(p.range, p.objects, client))
+    if (loader_.prefetch(p.range, p.objects, client))
         watcher_.noteRead(p.key);
 }

@@ -23,7 +23,7 @@ public:
 
     /// whether to prefetch objects of a page
     /// \param useful share of the prefetches for the client that were of use, 0 to 1
-    virtual bool readsAhead(double useful) const = 0;
+    virtual bool prefetches(double useful) const = 0;
 };
 
 /// A group is read when the requests that this is expected to save cost more than the bytes
@@ -35,10 +35,10 @@ public:
     bool readsGroup(const CostMeter &cost, const double useful, const unsigned mates, const uint64_t bytes) const override {
         return useful * mates * cost.requestMicros() > static_cast<double>(bytes) * cost.byteMicros();
     }
-    bool readsAhead(const double useful) const override { return useful > leastAhead; }
+    bool prefetches(const double useful) const override { return useful > leastUseful; }
 
 private:
-    static constexpr double leastAhead = 0.75; ///< share of the prefetches that must be of use
+    static constexpr double leastUseful = 0.75; ///< share of the prefetches that must be of use
 };
 
 } // namespace ClusterFs

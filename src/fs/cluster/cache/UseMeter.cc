@@ -26,14 +26,14 @@ isTimeForTrial(Count &refusals)
 } // namespace ClusterFs
 
 double
-ClusterFs::UseMeter::ofAhead(const uint64_t client) const
+ClusterFs::UseMeter::ofPrefetches(const uint64_t client) const
 {
     const auto &c = clients_[At(client)];
-    return c.known || known_ < clientsEnough ? double(c.useful) : ofAhead();
+    return c.known || known_ < clientsEnough ? double(c.useful) : ofPrefetches();
 }
 
 double
-ClusterFs::UseMeter::ofAhead() const
+ClusterFs::UseMeter::ofPrefetches() const
 {
     return known_ ? sum_ / known_ : 1;
 }
@@ -45,7 +45,7 @@ ClusterFs::UseMeter::isTimeForGroup()
 }
 
 bool
-ClusterFs::UseMeter::isTimeForAhead(const uint64_t client)
+ClusterFs::UseMeter::isTimeToPrefetch(const uint64_t client)
 {
     return isTimeForTrial(clients_[At(client)].refusals);
 }
@@ -70,18 +70,18 @@ ClusterFs::UseMeter::groupLeaves(const unsigned mates, unsigned wanted)
 }
 
 void
-ClusterFs::UseMeter::aheadRead(const unsigned objects)
+ClusterFs::UseMeter::prefetched(const unsigned objects)
 {
-    ++aheadReads_.reads;
-    aheadReads_.objects += objects;
+    ++prefetches_.reads;
+    prefetches_.objects += objects;
 }
 
 void
-ClusterFs::UseMeter::aheadLeaves(const uint64_t client, const unsigned objects, unsigned wanted)
+ClusterFs::UseMeter::prefetchLeaves(const uint64_t client, const unsigned objects, unsigned wanted)
 {
     wanted = std::min(wanted, objects);
-    aheadReads_.wanted += wanted;
-    aheadReads_.unused += objects - wanted;
+    prefetches_.wanted += wanted;
+    prefetches_.unused += objects - wanted;
 
     auto &c = clients_[At(client)];
     if (c.known)

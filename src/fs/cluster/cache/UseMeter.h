@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_USEMETER_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_USEMETER_H
 
-#include "fs/cluster/api/AheadStats.h"
+#include "fs/cluster/api/PrefetchStats.h"
 
 #include <array>
 #include <cstddef>
@@ -34,14 +34,14 @@ public:
     /* learned so far */
 
     double ofMates() const { return ofMates_; } ///< share of mates that are wanted, 0 to 1
-    double ofAhead(uint64_t client) const; ///< share of a client's prefetches that are of use, 0 to 1
-    double ofAhead() const; ///< mean of that over all known clients; 1 when there are none
+    double ofPrefetches(uint64_t client) const; ///< share of a client's prefetches that are of use, 0 to 1
+    double ofPrefetches() const; ///< mean of that over all known clients; 1 when there are none
 
     /// counts a refusal to read a group
     /// \returns whether it is time for a trial instead
     bool isTimeForGroup();
     /// the same for a prefetch
-    bool isTimeForAhead(uint64_t client);
+    bool isTimeToPrefetch(uint64_t client);
 
     /* events to learn from */
 
@@ -53,13 +53,13 @@ public:
     void groupLeaves(unsigned mates, unsigned wanted);
 
     /// objects are prefetched in one read
-    void aheadRead(unsigned objects);
+    void prefetched(unsigned objects);
     /// a prefetched window leaves memory
     /// \param wanted objects that were used
-    void aheadLeaves(uint64_t client, unsigned objects, unsigned wanted);
+    void prefetchLeaves(uint64_t client, unsigned objects, unsigned wanted);
 
     const GroupReads &groupReads() const { return groupReads_; }
-    const AheadStats &aheadReads() const { return aheadReads_; }
+    const PrefetchStats &prefetches() const { return prefetches_; }
 
 private:
     /// the use of prefetches to one client, or to the few clients that share a place in the table
@@ -78,7 +78,7 @@ private:
     unsigned known_ = 0; ///< how many clients are known
     double sum_ = 0; ///< of Client::useful over the known ones
     GroupReads groupReads_;
-    AheadStats aheadReads_;
+    PrefetchStats prefetches_;
 };
 
 } // namespace ClusterFs

@@ -37,7 +37,7 @@ struct Window {
     /// the part of a read that nobody has asked for
     struct Extra {
         uint32_t mates = 0; ///< objects that are read along with the wanted one
-        uint32_t ahead = 0; ///< objects that are prefetched for a page
+        uint32_t prefetched = 0; ///< objects that are prefetched for a page
         uint64_t client = 0; ///< the client that opened that page
         bool unasked = false; ///< the next part of a large object, read ahead, which no reader has looked for yet
     };

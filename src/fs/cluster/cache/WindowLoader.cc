@@ -72,7 +72,7 @@ ClusterFs::WindowLoader::loadWithGroup(const ClusterRange &extent, const Catalog
     // The extent of an object that was deleted meanwhile may lie outside of the run.
     // And a window must not push everything else out of memory.
     const bool inside = extent.start >= run.from && uint64_t(extent.start) + extent.size <= run.to;
-    const bool fits = inside && run.objects > 1 && bytes > extent.size && bytes < maxAhead();
+    const bool fits = inside && run.objects > 1 && bytes > extent.size && bytes < maxPrefetch();
     const auto more = bytes - extent.size;
     if (!fits || !(policy_.readsGroup(device_.readCost(), use_.ofMates(), mates, more) || use_.isTimeForGroup())) {
         begin(enqueue(extent, extent.cluster, IoClass::urgent, std::move(done)));
@@ -86,22 +86,22 @@ ClusterFs::WindowLoader::loadWithGroup(const ClusterRange &extent, const Catalog
 }
 
 bool
-ClusterFs::WindowLoader::loadAhead(const ClusterRange &r, const uint32_t objects, const uint64_t client)
+ClusterFs::WindowLoader::prefetch(const ClusterRange &r, const uint32_t objects, const uint64_t client)
 {
-    if (r.size > maxAhead() || !deferred_.empty())
+    if (r.size > maxPrefetch() || !deferred_.empty())
         return false;
-    if (!policy_.readsAhead(use_.ofAhead(client)) && !use_.isTimeForAhead(client))
+    if (!policy_.prefetches(use_.ofPrefetches(client)) && !use_.isTimeToPrefetch(client))
         return false;
     const auto load = enqueue(r, r.cluster, IoClass::urgent, [](Status) {});
-    load->extra.ahead = objects;
+    load->extra.prefetched = objects;
     load->extra.client = client;
-    use_.aheadRead(objects);
+    use_.prefetched(objects);
     begin(load);
     return true;
 }
 
 bool
-ClusterFs::WindowLoader::loadNext(const ClusterRange &r, const ClusterNo pin)
+ClusterFs::WindowLoader::readAhead(const ClusterRange &r, const ClusterNo pin)
 {
     if (!deferred_.empty() || device_.queued() >= maxQueued || windows_.unaskedBytes() + r.size > windows_.limit() / nextShare)
         return false;

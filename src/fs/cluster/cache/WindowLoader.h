@@ -48,17 +48,17 @@ public:
     /// the client lately.
     /// \param objects how many in these bytes are expected to be wanted
     /// \param client who opened the page
-    /// \returns whether a read was begun; never one of more than maxAhead() bytes
-    bool loadAhead(const ClusterRange &, uint32_t objects, uint64_t client);
+    /// \returns whether a read was begun; never one of more than maxPrefetch() bytes
+    bool prefetch(const ClusterRange &, uint32_t objects, uint64_t client);
 
     /// Read-ahead: reads the next part of a large object before somebody asks for it. Such parts may take a
     /// quarter of the memory until somebody asks for them, in the place of windows that were not used lately.
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     /// \returns whether a read was begun
-    bool loadNext(const ClusterRange &, ClusterNo pin);
+    bool readAhead(const ClusterRange &, ClusterNo pin);
 
     /// most bytes of a prefetch or a group read: one read must not push everything else out of memory
-    uint64_t maxAhead() const { return windows_.limit() / 8; }
+    uint64_t maxPrefetch() const { return windows_.limit() / 8; }
 
     /// starts deferred reads for which there is room now; called each turn
     void poll();

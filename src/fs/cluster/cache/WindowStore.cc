@@ -161,7 +161,7 @@ ClusterFs::WindowStore::arrived(const WindowPointer &window, const bool well)
     window->loading = false;
     if (well)
         return;
-    window->extra.mates = window->extra.ahead = 0; // nothing is learned from objects that never came
+    window->extra.mates = window->extra.prefetched = 0; // nothing is learned from objects that never came
     drop(window);
 }
 
@@ -313,8 +313,8 @@ void
 ClusterFs::WindowStore::noteLeaving(const Window &window)
 {
     const auto &extra = window.extra;
-    if (extra.ahead && !window.loading)
-        use_.aheadLeaves(extra.client, extra.ahead, static_cast<unsigned>(window.pieces.size()));
+    if (extra.prefetched && !window.loading)
+        use_.prefetchLeaves(extra.client, extra.prefetched, static_cast<unsigned>(window.pieces.size()));
     if (extra.mates && !window.checked.empty()) // if nothing was checked, no reader has come to it
         use_.groupLeaves(extra.mates, static_cast<unsigned>(window.checked.size()) - 1);
 }

@@ -3,12 +3,12 @@
 
 #include "fs/cluster/catalog/ClusterTable.h"
 
+#include "fs/cluster/base/States.h"
+
 #include <cassert>
 
 namespace ClusterFs {
 namespace {
-
-constexpr unsigned bit(const ClusterState s) { return 1U << static_cast<unsigned>(s); }
 
 /// by state: those that may follow; the picture is in Catalog.h and in docs/pictures/states.dot
 constexpr unsigned followers[clusterStateCount] = {
@@ -36,7 +36,7 @@ ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount, Changes &chan
 bool
 ClusterFs::ClusterTable::MayFollow(const ClusterState from, const ClusterState to)
 {
-    return followers[static_cast<unsigned>(from)] & bit(to);
+    return mayFollow(followers, from, to);
 }
 
 void

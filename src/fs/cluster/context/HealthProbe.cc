@@ -5,12 +5,19 @@
 
 #include "fs/cluster/layout/Superblock.h"
 
-#include <memory>
+#include <cstring>
+#include <utility>
+
+ClusterFs::HealthProbe::HealthProbe(StoreContext &context):
+    context_(context),
+    io_(context, superblockBytes, IoClass::urgent)
+{
+}
 
 void
 ClusterFs::HealthProbe::poll()
 {
-    if (busy_)
+    if (io_.busy())
         return;
     if (context_.health.writesSuspect)
         write();
@@ -21,6 +28,7 @@ ClusterFs::HealthProbe::poll()
 void
 ClusterFs::HealthProbe::write()
 {
+    memset(io_.data(), 0, superblockBytes);
     submit(IoOp::write, probeOffset, [this](const Status status) {
         context_.health.writeProbed(status == Status::ok, context_.log);
     });
@@ -40,22 +48,8 @@ ClusterFs::HealthProbe::read(const unsigned copy)
 void
 ClusterFs::HealthProbe::submit(const IoOp op, const uint64_t offset, std::function<void(Status)> then)
 {
-    const auto buffer = std::make_shared<Buffer>(superblockBytes);
-    memset(buffer->data(), 0, superblockBytes);
-    Io io;
-    io.op = op;
-    io.ioClass = IoClass::urgent;
-    io.offset = offset;
-    io.size = superblockBytes;
-    io.buffer = buffer->data();
-    const auto alive = context_.alive;
-    io.done = [this, alive, buffer, then = std::move(then)](const Status status) {
-        if (!*alive)
-            return;
-        busy_ = false;
+    io_.submit(op, offset, superblockBytes, [then = std::move(then)](const Status status) {
         if (status != Status::busy) // if it was, the next poll() asks again
             then(status);
-    };
-    busy_ = true;
-    context_.device.submit(std::move(io));
+    });
 }

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_CONTEXT_HEALTHPROBE_H
 #define SQUID_SRC_FS_CLUSTER_CONTEXT_HEALTHPROBE_H
 
-#include "fs/cluster/context/StoreContext.h"
+#include "fs/cluster/context/SingleIo.h"
 
 namespace ClusterFs {
 
@@ -14,7 +14,7 @@ namespace ClusterFs {
 class HealthProbe
 {
 public:
-    explicit HealthProbe(StoreContext &context): context_(context) {}
+    explicit HealthProbe(StoreContext &);
 
     void poll(); ///< asks the device if Health suspects it; called each turn
 
@@ -25,7 +25,7 @@ private:
     void submit(IoOp, uint64_t offset, std::function<void(Status)> then);
 
     StoreContext &context_;
-    bool busy_ = false; ///< a request is under way
+    SingleIo io_;
 };
 
 } // namespace ClusterFs

@@ -6,8 +6,8 @@
 
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Stats.h"
-#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/catalog/Catalog.h"
+#include "fs/cluster/context/Health.h"
 #include "fs/cluster/context/RewriteBudget.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/layout/Superblock.h"
@@ -17,93 +17,6 @@
 #include <utility>
 
 namespace ClusterFs {
-
-/// The health of the device. Errors lead to three steps: a cluster is put out
-/// of use, then nothing is written any more, then the device is out of service.
-/// The second and the third step are taken only when another place fails, too,
-/// because most requests may go to one bad place; but 64 write errors in a row
-/// are enough for the second. Superblocks are read as soon as writing ends: a
-/// disk that died under load then cuts few replies whose hit had begun. A
-/// request that our own queue refused (busy) never reached the device and says
-/// nothing about it. \see HealthProbe
-class Health
-{
-public:
-    enum class Level : uint8_t { good, noWrites, gone };
-
-    static constexpr unsigned maxWriteErrors = 8; ///< in a row, then another place is tried
-    static constexpr unsigned maxWriteErrorsAnywhere = 64; ///< in a row, of all writes or of those of clusters, even if another place works
-    static constexpr unsigned maxReadErrors = 64; ///< in a row, then superblocks are read
-    static constexpr unsigned maxClusterErrors = 3; ///< read errors of one cluster that put it out of use
-
-    Level level = Level::good;
-    bool writesSuspect = false; ///< many writes have failed: HealthProbe is to write elsewhere
-    bool suspect = false; ///< many requests have failed: HealthProbe is to read superblocks
-
-    /// \param cluster whether a cluster was written. Their errors are counted apart, too: when a backing store is full,
-    /// blocks that were written before, such as the journal's, still take writes.
-    void writeDone(const Status s, const Log &log, const bool cluster = false) {
-        if (s == Status::busy)
-            return;
-        if (s == Status::ok) {
-            writeErrors_ = 0;
-            clusterErrors_ = cluster ? 0 : clusterErrors_;
-            return;
-        }
-        ++writeErrors_;
-        clusterErrors_ += cluster;
-        if (std::max(writeErrors_, clusterErrors_) >= maxWriteErrorsAnywhere)
-            noMoreWrites(log);
-        else if (writeErrors_ % maxWriteErrors == 0 && level == Level::good)
-            writesSuspect = true;
-    }
-    /// \param well whether a write elsewhere succeeded
-    void writeProbed(const bool well, const Log &log) {
-        writesSuspect = false;
-        if (!well)
-            noMoreWrites(log);
-        else
-            sayBad(writeErrors_, "writes", log);
-    }
-    void readDone(const Status s) {
-        if (s == Status::busy)
-            return;
-        if (s == Status::ok) {
-            readErrors_ = 0;
-        } else if (++readErrors_ >= maxReadErrors && level != Level::gone) {
-            suspect = true;
-        }
-    }
-    /// \param answers whether a superblock could be read
-    void probed(const bool answers, const Log &log) {
-        suspect = false;
-        const auto failed = std::exchange(readErrors_, 0);
-        if (!answers) {
-            level = Level::gone;
-            say<Message::deviceGone>(log);
-        } else if (failed >= maxReadErrors) {
-            sayBad(failed, "reads", log);
-        }
-    }
-
-private:
-    void noMoreWrites(const Log &log) {
-        if (level != Level::good)
-            return;
-        level = Level::noWrites;
-        suspect = true;
-        say<Message::writesFailed>(log, std::max(writeErrors_, clusterErrors_));
-    }
-    void sayBad(const unsigned failed, const char *const what, const Log &log) {
-        if (!std::exchange(saidBad_, true))
-            say<Message::placesBad>(log, failed, what);
-    }
-
-    unsigned writeErrors_ = 0;
-    unsigned clusterErrors_ = 0;
-    unsigned readErrors_ = 0;
-    bool saidBad_ = false;
-};
 
 /// Tells which objects may have an older copy that a start would find: they were moved out of a
 /// cluster that stays for the sake of its other objects, and the newest checkpoint still names
@@ -138,6 +51,7 @@ struct StoreContext {
         uuid(superblock.uuid),
         sequence(superblock.lastSequence),
         logClusters(superblock.logClusters),
+        writtenBefore(superblock.written - aDevice.stats().of(IoOp::write).bytes),
         catalog(geometry, superblock.secret, uint64_t(config.stagingMb) << 20, config.list)
     {
     }
@@ -151,6 +65,7 @@ struct StoreContext {
     Sequence sequence; ///< the newest that was given to a cluster
     uint32_t logClusters; ///< how many of the first clusters belong to the index log, bad ones counted
     uint32_t logClustersWanted = 0; ///< how many usable clusters the index log needs; the evictor claims them
+    const uint64_t writtenBefore; ///< see written()
     Catalog catalog;
     mutable Counters counters; ///< mutable, because queries are counted, too
     RewriteBudget rewrites;
@@ -170,6 +85,9 @@ struct StoreContext {
     /// Whether a start could find an object that the index does not have. Then the journal must
     /// have each delete and each replacement, even of an object that the index does not have.
     bool mayReturn() const { return forgotten != covered; }
+
+    /// bytes that were written to the device since it was formatted, see Superblock::written
+    uint64_t written() const { return writtenBefore + device.stats().of(IoOp::write).bytes; }
 
     /// whether the index log needs more clusters than it has
     bool logIsShort() const {

@@ -4,6 +4,7 @@
 #include "fs/cluster/engine/LocalEngine.h"
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/engine/Report.h"
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/objects/HeadReplacer.h"
@@ -238,7 +239,7 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
         return Status::aborted;
     const auto &staging = context_.catalog.staging();
     packer_.packAll(true);
-    const auto isPacked = [&] { return staging.leastRecent() == noStage && packer_.idle() && !writers_.bytesInFlight; };
+    const auto isPacked = [&] { return staging.leastRecent() == noStage && packer_.nothingInFlight() && !writers_.bytesInFlight; };
     // groups that are not loaded yet would be missing in the checkpoint
     pollUntil([&] { return isPacked() && !groupLoader_.loading(); }, packedBy);
     const auto packed = isPacked();

@@ -13,9 +13,9 @@ ClusterFs::LocalEngine::addLocality(Stats &s) const
     s.matesBytes = use.groupReads().bytes;
     s.matesWanted = use.groupReads().wanted;
     s.matesUnused = use.groupReads().unused;
-    s.ahead = use.aheadReads();
+    s.prefetches = use.prefetches();
     s.usefulness = use.ofMates();
-    s.usefulnessAhead = use.ofAhead();
+    s.usefulnessOfPrefetches = use.ofPrefetches();
     s.requestMicros = context_.device.readCost().requestMicros();
     s.megabyteMicros = context_.device.readCost().byteMicros() * (1 << 20);
 }
@@ -48,6 +48,7 @@ ClusterFs::LocalEngine::stats() const
     if (checkpointer_.completedAt())
         s.checkpointAge = static_cast<double>(context_.clock.micros() - checkpointer_.completedAt()) / 1e6;
     s.bytesWritten = context_.device.stats().of(IoOp::write).bytes;
+    s.writtenSinceFormat = context_.written();
     if (s.objects)
         s.bytesPerObject = static_cast<double>(s.indexBytes) / static_cast<double>(s.objects);
     if (s.counters.packedBytes)

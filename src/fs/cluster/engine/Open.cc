@@ -37,7 +37,7 @@ ClusterFs::openEngine(Device &device, const Clock &clock, const Config &configur
         for (auto &word: superblock.secret)
             word = uint64_t(random()) << 32 | random();
     }
-        if (config.clusterBytes() != superblock.geometry.clusterBytes) {
+    if (config.clusterBytes() != superblock.geometry.clusterBytes) {
         say<Message::clusterSizeStays>(log, superblock.geometry.clusterBytes / 1024, config.clusterKb);
         config.clusterKb = superblock.geometry.clusterBytes / 1024;
         config.suitClusters();

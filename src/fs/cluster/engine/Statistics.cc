@@ -31,7 +31,7 @@ partOf(const Snapshot &s)
 
 template <auto Field> constexpr auto counted = &partOf<&Stats::counters, Field>;
 template <auto Field> constexpr auto learned = &partOf<&Stats::tracker, Field>;
-template <auto Field> constexpr auto ahead = &partOf<&Stats::ahead, Field>;
+template <auto Field> constexpr auto prefetches = &partOf<&Stats::prefetches, Field>;
 template <auto Field> constexpr auto recovered = &partOf<&Stats::recovery, Field>;
 
 template <IoOp Op, auto Field>
@@ -204,18 +204,18 @@ ClusterFs::statistics()
          "objects read along that a client asked for before they left memory"},
         {"locality", "read along in vain", counter, "", &stat<&Stats::matesUnused>,
          "objects read along that left memory before a client asked for them. If they are many, clusterfs reads smaller groups"},
-        {"locality", "prefetch reads", counter, "", ahead<&AheadStats::reads>,
+        {"locality", "prefetch reads", counter, "", prefetches<&PrefetchStats::reads>,
          "disk reads that began when a client opened a page, of objects that its last visit needed"},
-        {"locality", "objects prefetched", counter, "", ahead<&AheadStats::objects>, "objects that the prefetch reads were for"},
-        {"locality", "prefetched and used", counter, "", ahead<&AheadStats::wanted>, "objects prefetched that a client asked for before they left memory"},
-        {"locality", "prefetched in vain", counter, "", ahead<&AheadStats::unused>, "objects prefetched that left memory before a client asked for them"},
+        {"locality", "objects prefetched", counter, "", prefetches<&PrefetchStats::objects>, "objects that the prefetch reads were for"},
+        {"locality", "prefetched and used", counter, "", prefetches<&PrefetchStats::wanted>, "objects prefetched that a client asked for before they left memory"},
+        {"locality", "prefetched in vain", counter, "", prefetches<&PrefetchStats::unused>, "objects prefetched that left memory before a client asked for them"},
         {"locality", "groups regrouped", counter, "", counted<&Counters::regroupedGroups>,
          "groups that a visit found in several clusters, and that were packed anew"},
         {"locality", "objects regrouped", counter, "", counted<&Counters::regroupedObjects>, "objects of the groups regrouped"},
         {"locality", "bytes regrouped", counter, "bytes", counted<&Counters::regroupedBytes>, "stored bytes of the objects regrouped"},
         {"locality", "expected use", gauge, "%", &percent<&Stats::usefulness>,
          "share of the objects read along that clusterfs expects to be used. This share and the two costs decide how much is read along"},
-        {"locality", "expected use of prefetches", gauge, "%", &percent<&Stats::usefulnessAhead>,
+        {"locality", "expected use of prefetches", gauge, "%", &percent<&Stats::usefulnessOfPrefetches>,
          "share of the prefetch reads that clusterfs expects to be used, for the mean client. It hardly prefetches for a client whose own share "
          "is below 75 %"},
         {"locality", "cost of a read", gauge, "us", &stat<&Stats::requestMicros>, "measured time of a disk read without its bytes"},
@@ -228,6 +228,9 @@ ClusterFs::statistics()
         {"housekeeping", "bytes packed", counter, "bytes", counted<&Counters::packedBytes>, "stored bytes of the objects packed"},
         {"housekeeping", "clusters evicted", counter, "", counted<&Counters::evictedClusters>, "clusters evicted to make room"},
         {"housekeeping", "objects evicted", counter, "", counted<&Counters::evictedObjects>, "objects lost to evictions; relocated ones do not count"},
+        {"housekeeping", "evicted age s", gauge, "s", counted<&Counters::evictedAge>,
+         "time since the timestamp of the objects that evictions forget: a moving mean over one object of each of the last clusters; 0 before the first",
+         "how long the cache holds what nobody asks for again: with a larger disk it grows"},
         {"housekeeping", "objects relocated", counter, "", counted<&Counters::relocatedObjects>,
          "objects staged again to be packed elsewhere, because of eviction, merging or regrouping"},
         {"housekeeping", "bytes relocated", counter, "bytes", counted<&Counters::relocatedBytes>, "stored bytes of the objects relocated"},
@@ -248,6 +251,9 @@ ClusterFs::statistics()
          "how busy the disk is"},
         {"device", "disk writes", counter, "", &disk<IoOp::write, &PerOp::requests>, "write requests completed, failures included"},
         {"device", "disk write bytes", counter, "bytes", &disk<IoOp::write, &PerOp::bytes>, "bytes written: clusters, journal, index log, groups and superblocks"},
+        {"device", "bytes written since format", counter, "bytes", &stat<&Stats::writtenSinceFormat>,
+         "bytes written to the device since it was formatted; what was written between the last checkpoint and a crash is missing",
+         "how much of an SSD's endurance the cache has used"},
         {"device", "disk write errors", counter, "", &disk<IoOp::write, &PerOp::errors>, "write requests that failed"},
         {"device", "disk write latency us", gauge, "us", &latency<IoOp::write>, "time from handing a write to the kernel to its completion"},
         {"device", "disk flushes", counter, "", &disk<IoOp::flush, &PerOp::requests>, "flushes of the disk's own cache completed, failures included"},

@@ -23,6 +23,17 @@ indexBytes(const uint64_t clusters, const uint64_t objects)
 
 constexpr uint64_t leastObjectBytes = 128; ///< bytes of the device that the smallest object takes, with its entry in the directory
 
+/// whether a device has no more clusters than can be counted
+bool
+countable(const uint64_t device, const uint32_t cluster, std::string &error)
+{
+    if (device / cluster <= (uint64_t(1) << 28))
+        return true;
+    error = "device of " + std::to_string(device) + " bytes has more than 2^28 clusters of " + std::to_string(cluster) +
+            " bytes; take larger clusters";
+    return false;
+}
+
 } // namespace
 } // namespace ClusterFs
 
@@ -37,19 +48,12 @@ ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const u
         error = "mean object size of " + std::to_string(object) + " bytes is not between 128 bytes and 16 MB";
         return false;
     }
-    if (device / cluster > (uint64_t(1) << 28)) {
-        error = "device of " + std::to_string(device) + " bytes has more than 2^28 clusters of " +
-                std::to_string(cluster) + " bytes; take larger clusters";
+    if (!countable(device, cluster, error))
         return false;
-    }
-    deviceBytes = device;
+    formattedBytes = deviceBytes = device;
     clusterBytes = cluster;
     objectBytes = object;
-
-    // room for an eighth more objects than the mean size makes one expect
-    objectsExpected = std::max<uint64_t>(1024, device / object + device / object / 8);
-    objectsExpected = std::min<uint64_t>(objectsExpected, uint64_t(1) << 30);
-    maxObjects = std::min<uint64_t>(std::max(objectsExpected, device / leastObjectBytes), uint64_t(1) << 30);
+    countObjects();
     baseBuckets = static_cast<uint32_t>(std::max<uint64_t>(512, objectsExpected / 16));
 
     const auto together = indexBytes(device / cluster, objectsExpected);
@@ -79,6 +83,36 @@ ClusterFs::Geometry::plan(const uint64_t device, const uint32_t cluster, const u
     }
     clusterCount = static_cast<uint32_t>((device - clusterStart) / cluster);
     return true;
+}
+
+bool
+ClusterFs::Geometry::grow(const uint64_t bytes, std::string &error)
+{
+    if (bytes < deviceBytes) {
+        error = "a device cannot become smaller: " + std::to_string(deviceBytes) + " of its bytes are used";
+        return false;
+    }
+    if (bytes / mostGrowth > formattedBytes) {
+        error = "it was formatted with " + std::to_string(formattedBytes) + " bytes, and can grow to " + std::to_string(mostGrowth) +
+                " times as many; format it anew for more";
+        return false;
+    }
+    if (!countable(bytes, clusterBytes, error))
+        return false;
+    deviceBytes = bytes;
+    clusterCount = static_cast<uint32_t>((bytes - clusterStart) / clusterBytes);
+    countObjects();
+    return true;
+}
+
+/// counts the objects that deviceBytes have room for
+void
+ClusterFs::Geometry::countObjects()
+{
+    // room for an eighth more objects than the mean size makes one expect
+    objectsExpected = std::max<uint64_t>(1024, deviceBytes / objectBytes + deviceBytes / objectBytes / 8);
+    objectsExpected = std::min<uint64_t>(objectsExpected, uint64_t(1) << 30);
+    maxObjects = std::min<uint64_t>(std::max(objectsExpected, deviceBytes / leastObjectBytes), uint64_t(1) << 30);
 }
 
 uint32_t

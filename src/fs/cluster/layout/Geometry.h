@@ -19,10 +19,11 @@ constexpr uint32_t groupsChunkBytes = 256 * 1024;
 constexpr uint32_t journalBlockBytes = 4096;
 constexpr size_t maxLogSkips = 512; ///< most bad clusters that the index log can skip: the superblock lists them
 
-/// Sizes and places of the regions, in bytes. Formatting fixes all but logSkips: the superblock
-/// stores the arguments of plan(), which computes the same from them at each start.
+/// Sizes and places of the regions, in bytes. Formatting fixes all but logSkips and those that grow()
+/// changes: the superblock stores the arguments of plan(), which computes the same from them at each start.
 struct Geometry {
-    uint64_t deviceBytes = 0; ///< of the device when it was formatted
+    uint64_t formattedBytes = 0; ///< of the device that were used when it was formatted
+    uint64_t deviceBytes = 0; ///< of the device that are used; more than formattedBytes if it has grown
     uint32_t clusterBytes = 0;
     uint32_t objectBytes = 0; ///< expected mean object size
     uint64_t objectsExpected = 0; ///< objects of that size, and an eighth more
@@ -73,6 +74,18 @@ struct Geometry {
     /// \param error receives the reason
     /// \returns false when the device is too small or a size is out of its bounds
     bool plan(uint64_t deviceBytes, uint32_t clusterBytes, uint32_t objectBytes, std::string &error);
+
+    /// Adds clusters behind the others. The regions stay as they are, and so groups, journal and the log's own region
+    /// have no more room than before.
+    /// \param bytes of the device that are to be used, at least deviceBytes and at most mostGrowth times formattedBytes
+    /// \param error receives the reason
+    /// \returns false when that cannot be, and nothing is changed
+    bool grow(uint64_t bytes, std::string &error);
+
+    static constexpr uint64_t mostGrowth = 16;
+
+private:
+    void countObjects();
 };
 
 } // namespace ClusterFs

@@ -13,7 +13,7 @@
 namespace ClusterFs {
 namespace {
 
-constexpr size_t endAt = superblockBytes - 12; ///< of the fields behind the zeros
+constexpr size_t endAt = superblockBytes - 28; ///< of the fields behind the zeros
 constexpr size_t crcAt = superblockBytes - 4;
 
 template <class Fields, class Position>
@@ -32,7 +32,7 @@ describeBeginning(Fields &f, S &s, uint32_t &skips)
     f.expect(Superblock::magic, 16, "magic, `clusterfs device`");
     f.u32(s.version, "format version");
     f.bytes(s.uuid, "UUID of the device");
-    f.u64(s.geometry.deviceBytes, "bytes of the device that are used");
+    f.u64(s.geometry.formattedBytes, "bytes of the device that were used when it was formatted");
     f.u32(s.geometry.clusterBytes, "cluster size, bytes");
     f.u32(s.geometry.objectBytes, "expected mean object size, bytes");
     f.u64(s.update, "update number");
@@ -62,10 +62,12 @@ describeSkip(Fields &f, Number &skip)
     f.id(skip, "number of such a cluster, 4 bytes for each, in order; then zeros");
 }
 
-template <class Fields, class S>
+template <class Fields, class S, class Number>
 void
-describeEnd(Fields &f, S &s, uint32_t &crc)
+describeEnd(Fields &f, S &s, Number &deviceBytes, uint32_t &crc)
 {
+    f.u64(deviceBytes, "bytes of the device that are used, if it has grown since; else 0 (always before version 7)");
+    f.u64(s.written, "bytes written to the device since it was formatted, up to this copy; what was written between the last copy and a crash is missing (0 before version 7)");
     f.u64(s.objects, "objects that there were at the newest checkpoint: how large a start makes the index; 0 = not known (before version 6)");
     f.u32(crc, "checksum of the bytes before");
 }
@@ -97,7 +99,8 @@ ClusterFs::Superblock::encode(char *buffer) const
         describeSkip(w, skip);
     w.zeros(endAt - w.used());
     uint32_t crc = 0;
-    describeEnd(w, *this, crc);
+    uint64_t grown = geometry.deviceBytes == geometry.formattedBytes ? 0 : geometry.deviceBytes;
+    describeEnd(w, *this, grown, crc);
     ByteWriter(buffer + crcAt, 4).u32(crc32c(buffer, crcAt));
 }
 
@@ -130,7 +133,8 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         describeSkip(r, skip);
     FieldReader end(buffer + endAt, superblockBytes - endAt);
     uint32_t crc = 0;
-    describeEnd(end, *this, crc);
+    uint64_t grown = 0;
+    describeEnd(end, *this, grown, crc);
     if (crc != crc32c(buffer, crcAt)) {
         error = messageText<Message::superblockDamaged>();
         return Status::corrupt;
@@ -140,7 +144,7 @@ ClusterFs::Superblock::decode(const char *buffer, std::string &error)
         return Status::unsupported;
     }
     std::string why;
-    if (!geometry.plan(geometry.deviceBytes, geometry.clusterBytes, geometry.objectBytes, why)) {
+    if (!geometry.plan(geometry.formattedBytes, geometry.clusterBytes, geometry.objectBytes, why) || (grown && !geometry.grow(grown, why))) {
         error = "impossible geometry in the superblock: " + why;
         return Status::corrupt;
     }
@@ -169,7 +173,8 @@ ClusterFs::addSuperblockTables(std::vector<LayoutTable> &tables)
     FieldTable rows;
     describeBeginning(rows, s, number);
     describeSkip(rows, noCluster);
-    auto end = fieldsOf([&](auto &f) { describeEnd(f, s, number); });
+    const uint64_t bytes = 0;
+    auto end = fieldsOf([&](auto &f) { describeEnd(f, s, bytes, number); });
     for (auto &row: end) {
         row.at += endAt;
         rows.rows.push_back(row);

@@ -39,6 +39,8 @@ constexpr FormatChange formatHistory[] = {
             "after it, instead of 776; it goes past bad clusters. Version 4 is used as it is, and a device says 5 from its next "
             "checkpoint on"},
     {"0.1", "the superblock counts objects. Versions 4 and 5 are used as they are, and a device says 6 from its next checkpoint on"},
+    {"0.1", "the superblock counts the bytes written to the device, and a device can grow. Versions 4 to 6 are used as they are, and a device says 7 from its "
+            "next checkpoint on"},
 };
 constexpr uint32_t formatVersion = std::size(formatHistory);
 constexpr uint32_t oldestVersion = 1; ///< the oldest that can be read; the first write makes it formatVersion
@@ -66,6 +68,7 @@ struct Superblock {
     ClusterNo turnCursor{0}; ///< the cluster with which the turn goes on at the next checkpoint
     uint64_t groups = 0; ///< generation of the SavedGroups that count, 0 = none
     HashSecret secret{};
+    uint64_t written = 0; ///< bytes that were written to the device since it was formatted, when this copy was made; without those just before a crash
     uint64_t objects = 0; ///< how many there were at the newest checkpoint, so that a start knows the size of the index; 0 = not known
 
     /// Empties the index log and all that belongs to it (groups, secret, objects). The geometry must have been planned.

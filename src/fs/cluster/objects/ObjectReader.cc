@@ -390,5 +390,5 @@ ClusterFs::ObjectReader::readAhead(const Piece &piece)
     const auto offset = piece.offset + piece.payload;
     if (offset >= size() || !locatePart(offset, next) || next.range.cluster == piece.range.cluster)
         return;
-    cache_.loader.loadNext(next.range, next.pin);
+    cache_.loader.readAhead(next.range, next.pin);
 }

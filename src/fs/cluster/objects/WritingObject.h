@@ -27,7 +27,6 @@ struct WritingObject {
     uint32_t parts = 0; ///< parts submitted to the device
     BufferPointer filling; ///< the part that is being filled, payload at partPayloadAt; or nil
     std::shared_ptr<uint64_t> fillingBytes; ///< size of that buffer; its deleter tells the group that they are free
-    ClusterNo fillingCluster = noCluster; ///< never set
     uint32_t filled = 0; ///< payload bytes in filling
     unsigned writesInFlight = 0; ///< writes of parts that are not answered
     unsigned readers = 0; ///< readers that would be cut off if it were refused now

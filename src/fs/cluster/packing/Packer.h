@@ -42,7 +42,7 @@ public:
     void packAll(const bool all) { all_ = all; }
 
     /// whether no pack is under way; objects may wait in staging all the same
-    bool idle() const { return inFlight_ == 0; }
+    bool nothingInFlight() const { return inFlight_ == 0; }
 
     /// whether a cluster was written that no disk flush covers
     bool dirty() const { return dirty_; }

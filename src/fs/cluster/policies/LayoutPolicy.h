@@ -28,7 +28,7 @@ protected:
 /// a device, as a policy sees it
 struct LayoutView {
     uint32_t clusters; ///< how many the device has
-    ClusterNo lastRead; ///< the cluster of the object that was used last, even if the object was in memory
+    ClusterNo lastUsed; ///< the cluster of the object that was used last, even if the object was in memory
     ClusterNo lastChosen; ///< the one that next() returned last
     std::vector<ClusterNo> announced; ///< chosen and not written yet, the first one first
 };
@@ -57,7 +57,7 @@ protected:
 class ClosestLayout final : public LayoutPolicy
 {
 public:
-    ClusterNo next(const FreePlaces &free, const LayoutView &view) const override { return free.closest(view.lastRead); }
+    ClusterNo next(const FreePlaces &free, const LayoutView &view) const override { return free.closest(view.lastUsed); }
 };
 
 /// closest to the cluster that was chosen last (Hummingbird's closest cluster to previous write)

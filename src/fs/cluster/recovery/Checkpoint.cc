@@ -3,6 +3,8 @@
 
 #include "fs/cluster/recovery/Checkpoint.h"
 
+#include "fs/cluster/base/States.h"
+
 #include <cassert>
 
 namespace ClusterFs {
@@ -12,12 +14,6 @@ constexpr uint64_t turnMicros = 500; ///< how long poll() may keep requests wait
 constexpr unsigned looksAtOnce = 256; ///< clusters, objects and staging slots in a step
 
 using State = Checkpoint::State;
-
-constexpr unsigned
-bit(const State s)
-{
-    return 1U << static_cast<unsigned>(s);
-}
 
 /// the states that may follow each one
 constexpr unsigned followers[] = {
@@ -70,7 +66,7 @@ ClusterFs::Checkpoint::Checkpoint(StoreContext &context, Journal &journal, Index
 bool
 ClusterFs::Checkpoint::MayFollow(const State from, const State to)
 {
-    return followers[static_cast<unsigned>(from)] & bit(to);
+    return mayFollow(followers, from, to);
 }
 
 void
@@ -556,6 +552,7 @@ ClusterFs::Checkpoint::writeSuperblock()
     superblock_.version = formatVersion;
     superblock_.clean = false;
     superblock_.lastSequence = context_.sequence;
+    superblock_.written = context_.written();
     superblock_.objects = context_.catalog.objects();
     groups_.describe(superblock_);
     log_.describe(superblock_, removalBlocks_);

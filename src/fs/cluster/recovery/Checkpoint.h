@@ -7,7 +7,7 @@
 #include "fs/cluster/recovery/GroupSaver.h"
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/LogWriter.h"
-#include "fs/cluster/recovery/SingleIo.h"
+#include "fs/cluster/context/SingleIo.h"
 
 namespace ClusterFs {
 

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/recovery/Checkpointer.h"
 
+#include "fs/cluster/base/Messages.h"
 #include "fs/cluster/recovery/SuperblockFile.h"
 
 #include <algorithm>
@@ -118,6 +119,7 @@ ClusterFs::Checkpointer::superblockNow(const bool clean, const uint64_t maxMicro
     auto newer = superblock_;
     newer.clean = clean;
     newer.lastSequence = context_.sequence;
+    newer.written = context_.written();
     ++newer.update;
     const auto buffer = std::make_shared<Buffer>(superblockBytes);
     newer.encode(buffer->data());

@@ -75,3 +75,38 @@ ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t see
         error = std::string("the superblock can't be read back: ") + statusText(status);
     return status;
 }
+
+ClusterFs::Status
+ClusterFs::growDevice(Device &device, Superblock &superblock, std::string &error, uint64_t bytes)
+{
+    auto status = readSuperblock(device, superblock, error);
+    if (status != Status::ok)
+        return status;
+    if (superblock.version < indexLogVersion) {
+        error = "its format of version " + std::to_string(superblock.version) + " is too old to grow: start Squid with it once, and stop it";
+        return Status::unsupported;
+    }
+    bytes = bytes ? bytes : device.size();
+    if (bytes > device.size()) {
+        error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " + std::to_string(bytes) + " asked for";
+        return Status::unsupported;
+    }
+    const auto clusters = superblock.geometry.clusterCount;
+    if (!superblock.geometry.grow(bytes, error))
+        return Status::unsupported;
+    if (superblock.geometry.clusterCount == clusters)
+        return Status::ok; // not even a cluster more
+    superblock.version = formatVersion;
+    // The other copy says the former size until both are written. A start takes the newer one.
+    const auto buffer = std::make_shared<Buffer>(superblockBytes);
+    for (int copy = 0; copy < 2 && status == Status::ok; ++copy) {
+        ++superblock.update;
+        superblock.encode(buffer->data());
+        status = doAndWait(device, IoOp::write, superblockOffset(superblock.update), buffer, superblockBytes, formatMilliseconds);
+        if (status == Status::ok)
+            status = doAndWait(device, IoOp::flush, 0, nullptr, 0, formatMilliseconds);
+    }
+    if (status != Status::ok)
+        error = std::string("writing the superblock failed: ") + statusText(status);
+    return status;
+}

@@ -3,6 +3,8 @@
 
 #include "fs/cluster/recovery/Journal.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <algorithm>
 
 namespace ClusterFs {

@@ -124,7 +124,7 @@ ClusterFs::LogReader::readRemovals(const bool again)
 /// begins to read the next pieces
 /// \param most reads
 void
-ClusterFs::LogReader::readAhead(const unsigned most)
+ClusterFs::LogReader::beginReads(const unsigned most)
 {
     for (unsigned begun = 0; asked_ && pieces_.size() < piecesAhead && begun < most; ++begun) {
         const auto piece = pieceBelow(asked_);
@@ -142,7 +142,7 @@ ClusterFs::LogReader::readAhead(const unsigned most)
 void
 ClusterFs::LogReader::poll(const IndexRebuilder::GoOn &goOn)
 {
-    readAhead(readsInTurn);
+    beginReads(readsInTurn);
     while (left_) {
         const auto found = std::prev(pieces_.end());
         const auto &piece = found->second;
@@ -152,7 +152,7 @@ ClusterFs::LogReader::poll(const IndexRebuilder::GoOn &goOn)
         take(left_, piece.buffer ? piece.buffer->data() + size_t(left_ - piece.from) * indexBlockBytes : nullptr);
         if (left_ == piece.from) {
             pieces_.erase(found);
-            readAhead(1);
+            beginReads(1);
         }
         if (left_ && !goOn())
             return;

@@ -61,7 +61,7 @@ private:
     Piece pieceBelow(uint32_t number) const;
     void read(const Piece &, ReadDone);
     void readRemovals(bool again);
-    void readAhead(unsigned most);
+    void beginReads(unsigned most);
     void take(uint32_t number, const char *bytes);
     void enter(const IndexBlock &);
     void leave(uint64_t older);

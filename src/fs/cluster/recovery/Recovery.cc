@@ -3,6 +3,8 @@
 
 #include "fs/cluster/recovery/Recovery.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <algorithm>
 #include <cassert>
 

@@ -3,6 +3,8 @@
 
 #include "fs/cluster/space/Evictor.h"
 
+#include "fs/cluster/base/Messages.h"
+
 #include <algorithm>
 #include <cassert>
 

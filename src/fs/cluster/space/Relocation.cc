@@ -3,6 +3,7 @@
 
 #include "fs/cluster/space/Relocation.h"
 
+#include "fs/cluster/base/States.h"
 #include "fs/cluster/space/Relocator.h"
 
 #include <algorithm>
@@ -19,12 +20,6 @@ constexpr unsigned recordsForOne = 4; ///< records of the turn as which one relo
 constexpr unsigned relocateRange = 8; ///< bytes from the first candidate to the last one for each byte of payload, at most
 
 using State = Relocation::State;
-
-constexpr unsigned
-bit(const State s)
-{
-    return 1U << static_cast<unsigned>(s);
-}
 
 /// the states that may follow each one
 constexpr unsigned followers[] = {
@@ -59,7 +54,7 @@ ClusterFs::Relocation::Relocation(Relocator &relocator, const ClusterNo c, const
 bool
 ClusterFs::Relocation::MayFollow(const State from, const State to)
 {
-    return followers[static_cast<unsigned>(from)] & bit(to);
+    return mayFollow(followers, from, to);
 }
 
 void
@@ -399,6 +394,26 @@ ClusterFs::Relocation::beginEmptying()
         ++context.forgotten;
     ++context.counters.evictedClusters;
     context.counters.evictedObjects += entry.live;
+    noteAge();
+}
+
+/// counts the age of one of the objects that go; it stands for all of them
+void
+ClusterFs::Relocation::noteAge() const
+{
+    constexpr unsigned looks = 16; // at records of copies that have moved
+    constexpr double weight = 1.0 / 64; // of the newest in the moving mean
+    auto &context = relocator_.context;
+    const auto &index = context.catalog.index();
+    auto slot = relocator_.entry(cluster_).first;
+    for (unsigned looked = 1; slot != noSlot && index[slot].dead(); ++looked)
+        slot = looked < looks ? index[slot].sibling : noSlot;
+    if (slot == noSlot || !index[slot].timestamp)
+        return;
+    const auto age = context.clock.wallSeconds() - index[slot].timestamp;
+    auto &mean = context.counters.evictedAge;
+    if (age > 0)
+        mean += (static_cast<double>(age) - mean) * (mean > 0 ? weight : 1);
 }
 
 bool

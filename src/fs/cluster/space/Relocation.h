@@ -102,6 +102,7 @@ private:
     uint64_t copy(const Candidate &, const Window *);
     bool stageCopy(const Candidate &, const Window &);
     void beginEmptying();
+    void noteAge() const;
     bool empty();
 
     Relocator &relocator_;

@@ -3,7 +3,7 @@
 
 #include "test-suite/unit/support/PartsSupport.h"
 
-#include "fs/cluster/recovery/SingleIo.h"
+#include "fs/cluster/context/SingleIo.h"
 
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One request at a time. */
 
-#include "fs/cluster/recovery/SingleIo.h"
+#include "fs/cluster/context/SingleIo.h"
 
 #include <cassert>
 
-ClusterFs::SingleIo::SingleIo(StoreContext &context, const size_t bytes):
+ClusterFs::SingleIo::SingleIo(StoreContext &context, const size_t bytes, const IoClass ioClass):
     context_(context),
+    class_(ioClass),
     buffer_(std::make_shared<Buffer>(bytes))
 {
 }
@@ -17,7 +18,7 @@ ClusterFs::SingleIo::submit(const IoOp op, const uint64_t offset, const uint32_t
     assert(!busy_);
     Io io;
     io.op = op;
-    io.ioClass = IoClass::background;
+    io.ioClass = class_;
     io.offset = offset;
     io.size = size;
     io.buffer = buffer_->data();

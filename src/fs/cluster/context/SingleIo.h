@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One request at a time. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_RECOVERY_SINGLEIO_H
-#define SQUID_SRC_FS_CLUSTER_RECOVERY_SINGLEIO_H
+#ifndef SQUID_SRC_FS_CLUSTER_CONTEXT_SINGLEIO_H
+#define SQUID_SRC_FS_CLUSTER_CONTEXT_SINGLEIO_H
 
 #include "fs/cluster/context/StoreContext.h"
 
 namespace ClusterFs {
 
-/// A buffer, and the background request of the device that may be under way with it.
+/// A buffer, and the request of the device that may be under way with it.
 class SingleIo
 {
 public:
     /// \param bytes of the buffer
-    SingleIo(StoreContext &, size_t bytes);
+    SingleIo(StoreContext &, size_t bytes, IoClass = IoClass::background);
 
     /// the buffer, which nobody may change while busy()
     char *data() { return buffer_->data(); }
@@ -26,6 +26,7 @@ public:
 
 private:
     StoreContext &context_;
+    const IoClass class_;
     const BufferPointer buffer_;
     bool busy_ = false;
 };
