@@ -17,7 +17,7 @@ GENERATED = {
     "An option of cache_dir": ("docs/operations.md", "regroup=N"),
     "A policy of eviction": ("squid-patches/7/0003-clusterfs-documented.patch", "gdsf"),
     "A statistic": ("docs/metrics.md", "stores that made way"),
-    "A field on the disk": ("docs/format.md", "# On-disk format, version 7\n"),
+    "A field on the disk": ("docs/format.md", "# On-disk format, version 8\n"),
     "A command of the tool": ("docs/man/clusterfs.8", ".B clusterfs uuid\n"),
 }
 #: unit tests that go over all rows of a table
