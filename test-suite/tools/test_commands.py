@@ -21,10 +21,10 @@ IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/resul
 ON_AN_IMAGE = (
     "clusterfs format --size=MB --owner=proxy PATH", "clusterfs format --owner=proxy PATH",
     "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs setup PATH --apply",
-    "clusterfs probe PATH", "clusterfs inspect cache.img --cluster=0")
+    "clusterfs probe PATH", "clusterfs grow PATH", "clusterfs inspect cache.img --cluster=0")
 # Parts of commands, of which the tool's help must know every word.
 IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format", "clusterfs format --force",
-           "clusterfs setup", "clusterfs probe")
+           "clusterfs setup", "clusterfs probe", "clusterfs grow")
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (

@@ -46,5 +46,5 @@ def test_refuses_and_leaves_all_as_it_was(test):
     test.refused("grow", image.path, "--size=0", says="--size")
     assert image.digest() == before
     foreign = test.path("foreign", b"x" * (8 * MIB))
-    test.refused("grow", foreign, "--size=12", says="no clusterfs superblock")
+    test.refused("grow", foreign, "--size=12", says="not a clusterfs device")
     assert foreign.read_bytes() == b"x" * (8 * MIB)
