@@ -12,6 +12,16 @@
 namespace ClusterFs {
 namespace {
 constexpr unsigned formatMilliseconds = 60000; ///< to wait for each request
+
+/// whether a device has as many bytes as are to be used
+bool
+hasRoom(const Device &device, const uint64_t bytes, std::string &error)
+{
+    if (bytes <= device.size())
+        return true;
+    error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " + std::to_string(bytes) + " asked for";
+    return false;
+}
 } // namespace
 } // namespace ClusterFs
 
@@ -20,11 +30,8 @@ ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t see
 {
     if (!config.validate(error) || !blocksSuit(device, error))
         return Status::unsupported;
-    if (bytes > device.size()) {
-        error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " +
-                std::to_string(bytes) + " asked for";
+    if (!hasRoom(device, bytes, error))
         return Status::unsupported;
-    }
     Superblock superblock;
     std::mt19937_64 random(seed);
     for (auto &b: superblock.uuid)
@@ -87,10 +94,8 @@ ClusterFs::growDevice(Device &device, Superblock &superblock, std::string &error
         return Status::unsupported;
     }
     bytes = bytes ? bytes : device.size();
-    if (bytes > device.size()) {
-        error = "the device has " + std::to_string(device.size()) + " bytes, fewer than the " + std::to_string(bytes) + " asked for";
+    if (!hasRoom(device, bytes, error))
         return Status::unsupported;
-    }
     const auto clusters = superblock.geometry.clusterCount;
     if (!superblock.geometry.grow(bytes, error))
         return Status::unsupported;
