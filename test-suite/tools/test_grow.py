@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """clusterfs grow: what a cache holds stays, and the new space is used."""
 
+import fcntl
+
 import pytest
 from toolkit import MIB, store, url
 
@@ -44,6 +46,10 @@ def test_refuses_and_leaves_all_as_it_was(test):
     test.refused("grow", image.path, "--size=12", says="smaller")
     test.refused("grow", image.path, "--size=300", says="16 times")
     test.refused("grow", image.path, "--size=0", says="--size")
+    assert image.digest() == before
+    with open(image.path, "rb") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        test.refused("grow", image.path, "--size=40", says="locked by another process")
     assert image.digest() == before
     foreign = test.path("foreign", b"x" * (8 * MIB))
     test.refused("grow", foreign, "--size=12", says="not a clusterfs device")

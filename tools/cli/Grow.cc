@@ -23,7 +23,7 @@ megabytes(const uint64_t bytes)
     return bytes >> 20;
 }
 
-/// lengthens a file that is too short
+/// lengthens a file that is too short; image keeps everybody else away
 /// \param file remembers what it was
 /// \returns false with the reason in error
 bool
@@ -62,24 +62,28 @@ runGrow(const Words &words)
     Superblock superblock;
     if (!image)
         return exitCannot;
-    if (image->choose(superblock, error) != Status::ok) {
+    auto status = image->choose(superblock, error);
+    const auto before = superblock.geometry.deviceBytes;
+    auto wanted = superblock.geometry;
+    if (status != Status::ok || (bytes && !wanted.grow(bytes, error))) {
         complain(line.path() + ": " + error);
         return exitCannot;
     }
-    const auto before = superblock.geometry.deviceBytes;
     Preallocation file;
-    if (bytes > before && !lengthen(*image, bytes, file, error)) {
+    if (bytes && !lengthen(*image, bytes, file, error)) {
         complain(error);
         return exitCannot;
     }
     image.reset(); // a device knows the size that it was opened with
     image = openOurs(line.path(), true);
-    const auto status = image ? growDevice(image->device(), superblock, error, bytes) : Status::unsupported;
+    if (!image)
+        return exitCannot; // somebody else has it now, and may use what is longer
+    status = growDevice(image->device(), superblock, error, bytes);
     if (status == Status::ok)
         return describe(line.path(), before, superblock.geometry);
-    if (image)
-        complain(line.path() + ": " + error);
-    if (!file.undo())
+    complain(line.path() + ": " + error);
+    // after any other failure, a superblock may say already that the file is longer
+    if (status == Status::unsupported && !file.undo())
         complain(line.path() + ": the file stays longer than it was");
     return exitCannot;
 }

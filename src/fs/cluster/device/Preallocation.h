@@ -28,9 +28,9 @@ public:
     /// \returns false on errors, and then leaves no file behind
     bool create(const std::string &path, uint64_t bytes, std::string &error);
 
-    /// Lengthens a blank file, such as one whose creation was interrupted.
-    /// Blocks until the file is on the disk.
-    /// \param known the file that examine() found blank under this path
+    /// Lengthens a file: a blank one, such as one whose creation was interrupted, or
+    /// one whose store is to grow. Its bytes stay. Blocks until the file is on the disk.
+    /// \param known the file that was examined under this path
     /// \param bytes of the longer file
     /// \returns false on errors, and then leaves the file as it was
     bool extend(const std::string &path, const FileId &known, uint64_t bytes, std::string &error);
