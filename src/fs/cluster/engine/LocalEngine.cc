@@ -514,14 +514,5 @@ ClusterFs::LocalEngine::capacityBytes() const
 std::string
 ClusterFs::LocalEngine::report() const
 {
-    Snapshot s;
-    s.state = stateText();
-    s.stats = stats();
-    s.recoveryProgress = recoveryProgress();
-    s.superblock = superblock();
-    s.device = context_.device.stats();
-    s.asynchronous = context_.device.asynchronous();
-    s.inFlight = context_.device.inFlight();
-    s.queued = context_.device.queued();
-    return reportText(s);
+    return reportText(snapshotOf(*this, context_.device));
 }

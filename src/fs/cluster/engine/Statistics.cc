@@ -3,6 +3,7 @@
 
 #include "fs/cluster/engine/Statistics.h"
 
+#include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Version.h"
 
 namespace ClusterFs {
@@ -308,4 +309,19 @@ ClusterFs::statistics()
          "a start takes longer until one succeeds"},
     };
     return table;
+}
+
+ClusterFs::Snapshot
+ClusterFs::snapshotOf(const Engine &engine, const Device &device)
+{
+    Snapshot s;
+    s.state = engine.stateText();
+    s.stats = engine.stats();
+    s.recoveryProgress = engine.recoveryProgress();
+    s.superblock = engine.superblock();
+    s.device = device.stats();
+    s.asynchronous = device.asynchronous();
+    s.inFlight = device.inFlight();
+    s.queued = device.queued();
+    return s;
 }

@@ -14,6 +14,8 @@
 
 namespace ClusterFs {
 
+class Engine;
+
 /// the figures from which statistics are made, at one moment
 struct Snapshot {
     std::string state; ///< Engine::stateText()
@@ -25,6 +27,9 @@ struct Snapshot {
     uint64_t inFlight = 0; ///< requests at the device
     uint64_t queued = 0; ///< requests in front of it
 };
+
+/// \param device of that engine
+Snapshot snapshotOf(const Engine &, const Device &);
 
 /// A figure, as the manager's page and docs/metrics.md show it.
 struct Statistic {

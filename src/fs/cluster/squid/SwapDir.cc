@@ -955,16 +955,7 @@ ClusterFs::SwapDir::snapshot() const
 {
     if (!started())
         return {};
-    Snapshot s;
-    s.state = engine_->stateText();
-    s.stats = engine_->stats();
-    s.recoveryProgress = engine_->recoveryProgress();
-    s.superblock = engine_->superblock();
-    s.device = device_->stats();
-    s.asynchronous = device_->asynchronous();
-    s.inFlight = device_->inFlight();
-    s.queued = device_->queued();
-    return s;
+    return snapshotOf(*engine_, *device_);
 }
 
 void
