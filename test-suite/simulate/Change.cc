@@ -127,14 +127,21 @@ Simulate::World::grow()
         growStore();
 }
 
-/// lets the store grow with its device, on the disk of this world; on an honest disk this must succeed
+/// the disk of this world with its faults, for who formats or grows a store: nobody waits for requests that hang
 void
-Simulate::World::growStore()
+Simulate::World::connectForTool()
 {
     device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
     setFaults();
     if (hangs_)
         device_->heal();
+}
+
+/// lets the store grow with its device, on the disk of this world; on an honest disk this must succeed
+void
+Simulate::World::growStore()
+{
+    connectForTool();
     Superblock superblock;
     std::string error;
     const auto status = growDevice(*device_, superblock, error);

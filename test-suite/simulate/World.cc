@@ -109,10 +109,7 @@ Simulate::World::start()
 void
 Simulate::World::formatWithFaults()
 {
-    device_ = std::make_unique<FaultyDevice>(*media_, clock_, random_());
-    setFaults();
-    if (hangs_)
-        device_->heal();
+    connectForTool();
     std::string error;
     const auto status = formatDevice(*device_, config_, random_(), error);
     device_.reset();

@@ -134,6 +134,7 @@ private:
     void reconfigure();
     void grow();
     void growStore();
+    void connectForTool();
     void refuseSmaller();
     void setDelay();
     void setFaults();
