@@ -38,6 +38,7 @@ def loop_device(backing):
     device = subprocess.run([losetup, "--find", "--show", backing], capture_output=True, text=True, check=True).stdout.strip()
     before = os.stat(device)
     try:
+        os.chown(device, 0, 0)  # whoever had the number before may have given it to Squid's user
         yield device
     finally:
         os.chown(device, before.st_uid, before.st_gid)
