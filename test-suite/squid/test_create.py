@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from squidkit.processes import effective_user, give_to_squid
+from squidkit.processes import effective_user, give_to_squid, run
 from testlib import devices
 
 pytestmark = pytest.mark.stores("clusterfs")
@@ -168,6 +168,20 @@ def test_unreadable_dirs_beside_a_good_one(t):
     path.chmod(0o600)
     goes_on(t, path, "Permission denied")
     assert path.read_bytes() == bytes(64 * MB)
+
+
+@pytest.mark.needs("loop")
+def test_zoned_disk(t):
+    """A blank disk of which the kernel says that it takes writes only in order: squid -z leaves it alone, and says so."""
+    device = t.loop(64)
+    squid = t.squid(t.cache_dir(path=device.path, megabytes=""))
+    zoned = os.path.realpath(f"/sys/block/{os.path.basename(device.path)}/queue/zoned")
+    (t.dir / "kind").write_text("host-managed\n")
+    order = f"mount --bind {t.dir / 'kind'} {zoned} && exec \"$@\""
+    done = run("unshare", "--mount", "sh", "-c", order, "sh", squid.binary, "-n", squid.name, "-f", squid.conf, "-z", "-N")
+    lines = [line for line in squid.cache_log.text().splitlines() if "is a zoned disk (host-managed" in line]
+    assert done.returncode == 0 and len(lines) == 1 and "ERROR: cache_dir clusterfs was not made" in lines[0], done.stdout
+    assert device.backing.read_bytes() == bytes(64 * MB)
 
 
 @pytest.mark.needs("loop")

@@ -139,6 +139,26 @@ def test_loop_device(test):
         subprocess.run([losetup, "--detach", device], check=True)
 
 
+def test_disk_is_discarded(test):
+    """format tells the disk that none of its former bytes is needed, also behind the part that is used."""
+    need_root()
+    if not os.path.exists("/dev/loop-control"):
+        pytest.skip("the kernel has no loop devices")
+    losetup = program("losetup")
+    backing = test.path("backing", b"former" * (64 * MIB // 6))
+    device = subprocess.run([losetup, "--find", "--show", backing], capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        with open(f"/sys/block/{os.path.basename(device)}/queue/discard_max_bytes", encoding="ascii") as limit:
+            discards = int(limit.read()) > 0
+        test.tool("format", device, "--force", "--size=48")
+        subprocess.run(["sync", device], check=True)
+        data = backing.read_bytes()
+        for start, end in ((8 * MIB, 40 * MIB), (50 * MIB, 60 * MIB)):
+            assert (b"former" not in data[start:end]) == discards, (start, discards)
+    finally:
+        subprocess.run([losetup, "--detach", device], check=True)
+
+
 def test_readable_by_others(test):
     image = test.image()
     assert "warning" not in test.json("inspect", image)

@@ -2,13 +2,13 @@
 /* clusterfs setup. */
 
 #include "Commands.h"
-#include "Disk.h"
 #include "Formatting.h"
 #include "Image.h"
 #include "UdevRule.h"
 
 #include "fs/cluster/catalog/ClusterTable.h"
 #include "fs/cluster/catalog/Record.h"
+#include "fs/cluster/device/Disk.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -109,7 +109,13 @@ examineAll(Plan &plan, std::string &error)
         return false;
     }
 
-    if (!permitted(order, plan.already, error) || !lookAt(order.path, plan.disk, error))
+    if (!permitted(order, plan.already, error))
+        return false;
+    if (stat(order.path.c_str(), &found) != 0) {
+        error = order.path + ": " + strerror(errno);
+        return false;
+    }
+    if (!lookAt(order.path, found, plan.disk, error))
         return false;
     plan.name = lastingName(order.path, plan.disk);
     const auto image = Image::Open(order.path, false, complaints(order.path), error); // not while somebody has it open

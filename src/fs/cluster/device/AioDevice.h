@@ -42,6 +42,7 @@ public:
     void wait(unsigned milliseconds) override;
     int wakeupFd() const override { return event_; }
     bool asynchronous() const override { return context_ != nullptr; } ///< has kernel AIO
+    void discardAll() override;
 
     bool direct() const { return direct_; } ///< bypasses the page cache
 

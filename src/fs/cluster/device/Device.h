@@ -86,6 +86,10 @@ public:
     /// makes wakeupFd() readable: there is work left that no answer will announce
     void pollAgain() { wake(); }
 
+    /// Tells the disk that nothing on it is needed any more (TRIM), where it can make use of that. What is read from it
+    /// afterwards may be anything. Blocks, on a large SSD for seconds. No errors: nothing depends on it.
+    virtual void discardAll() {}
+
     /// whether submit() returns while the device still works on the request
     virtual bool asynchronous() const { return true; }
 

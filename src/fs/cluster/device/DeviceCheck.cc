@@ -4,6 +4,7 @@
 #include "fs/cluster/device/DeviceCheck.h"
 
 #include "fs/cluster/device/DeviceInUse.h"
+#include "fs/cluster/device/Disk.h"
 #include "fs/cluster/device/PathCheck.h"
 
 #include <blkid/blkid.h>
@@ -247,6 +248,10 @@ examine(const std::string &path, const std::string &root)
     const auto size = static_cast<uint64_t>(end);
     if (!unknown.empty())
         return refusal(path + ": cannot find out who uses it: " + unknown + "; this user must be able to read that (look at AppArmor's profile)", false);
+
+    Disk disk;
+    if (!lookAt(path, opened, disk, error, root) || !suits(path, disk, error))
+        return refusal(error, false);
 
     Verdict verdict;
     if (size < smallestDevice) {

@@ -46,6 +46,9 @@ ClusterFs::formatDevice(Device &device, const Config &config, const uint64_t see
     for (auto &word: superblock.secret)
         word = random();
 
+    // all of it, used or not: what is never written again is spare room for an SSD
+    device.discardAll();
+
     // no former content may be taken for ours, nor for somebody else's: file systems have superblocks at both ends
     const auto zeros = std::make_shared<Buffer>(superblockSpacing);
     memset(zeros->data(), 0, zeros->size());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the kernel says of a disk. */
 
-#include "Disk.h"
+#include "fs/cluster/device/Disk.h"
 
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <cerrno>
@@ -14,7 +13,7 @@
 
 namespace fs = std::filesystem;
 
-namespace ClusterFs::Cli {
+namespace ClusterFs {
 namespace {
 
 /// the only line of a file; \returns false when it can't be read, with errno
@@ -37,24 +36,25 @@ chosen(const std::string &line)
 }
 
 } // namespace
-} // namespace ClusterFs::Cli
+} // namespace ClusterFs
 
 bool
-ClusterFs::Cli::lookAt(const std::string &path, Disk &disk, std::string &error)
+ClusterFs::lookAt(const std::string &path, const struct stat &found, Disk &disk, std::string &error, const std::string &root)
 {
-    struct stat found;
-    if (stat(path.c_str(), &found) != 0) {
-        error = path + ": " + strerror(errno);
-        return false;
-    }
     disk.block = S_ISBLK(found.st_mode);
     if (!disk.block)
         return true;
 
-    const fs::path link("/sys/dev/block/" + std::to_string(major(found.st_rdev)) + ":" + std::to_string(minor(found.st_rdev)));
+    const fs::path link(root + "/sys/dev/block/" + std::to_string(major(found.st_rdev)) + ":" + std::to_string(minor(found.st_rdev)));
     std::error_code missing;
     auto folder = fs::canonical(link, missing);
-    if (!missing && fs::exists(folder / "partition", missing))
+    if (missing && missing != std::errc::no_such_file_or_directory) {
+        error = path + ": cannot find out whether it has zones: " + link.string() + ": " + missing.message();
+        return false;
+    }
+    if (missing)
+        return true; // a kernel or a container that shows nothing of it
+    if (fs::exists(folder / "partition", missing))
         folder = folder.parent_path();
     disk.name = folder.filename().string();
 
@@ -72,7 +72,7 @@ ClusterFs::Cli::lookAt(const std::string &path, Disk &disk, std::string &error)
 }
 
 bool
-ClusterFs::Cli::suits(const std::string &path, const Disk &disk, std::string &error)
+ClusterFs::suits(const std::string &path, const Disk &disk, std::string &error)
 {
     if (disk.zoned != "host-managed")
         return true;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the kernel says of a disk. */
 
-#ifndef CLUSTERFS_TOOLS_CLI_DISK_H
-#define CLUSTERFS_TOOLS_CLI_DISK_H
+#ifndef SQUID_SRC_FS_CLUSTER_DEVICE_DISK_H
+#define SQUID_SRC_FS_CLUSTER_DEVICE_DISK_H
+
+#include <sys/stat.h>
 
 #include <string>
 
-namespace ClusterFs::Cli {
+namespace ClusterFs {
 
 /// Properties of a block device, from /sys. A partition has those of its disk.
 struct Disk {
@@ -18,13 +20,16 @@ struct Disk {
     bool hasDeadline = false; ///< mq-deadline could be chosen
 };
 
+/// Reads the properties of what a path leads to.
+/// \param found of stat()
 /// \param error receives the reason when a property that matters can't be read
-bool lookAt(const std::string &path, Disk &, std::string &error);
+/// \param root goes in front of /sys, for tests
+bool lookAt(const std::string &path, const struct stat &found, Disk &, std::string &error, const std::string &root = std::string());
 
 /// Whether clusterfs can use a disk of that kind: it must take writes at any place.
 /// \param error receives the reason and the way out
 bool suits(const std::string &path, const Disk &, std::string &error);
 
-} // namespace ClusterFs::Cli
+} // namespace ClusterFs
 
 #endif
