@@ -177,6 +177,7 @@ def test_zoned_disk(t):
     squid = t.squid(t.cache_dir(path=device.path, megabytes=""))
     zoned = os.path.realpath(f"/sys/block/{os.path.basename(device.path)}/queue/zoned")
     (t.dir / "kind").write_text("host-managed\n")
+    (t.dir / "kind").chmod(0o444)  # as the kernel's own
     order = f"mount --bind {t.dir / 'kind'} {zoned} && exec \"$@\""
     done = run("unshare", "--mount", "sh", "-c", order, "sh", squid.binary, "-n", squid.name, "-f", squid.conf, "-z", "-N")
     lines = [line for line in squid.cache_log.text().splitlines() if "is a zoned disk (host-managed" in line]

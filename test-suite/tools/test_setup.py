@@ -198,6 +198,7 @@ def test_zoned_disk(test):
         zoned = os.path.realpath(f"/sys/block/{os.path.basename(device)}/queue/zoned")
         for kind, refused in (("host-managed", True), ("host-aware", False)):
             shown = test.path(kind, kind.encode() + b"\n")
+            shown.chmod(0o444)  # as the kernel's own
             for words in (("setup", device), ("setup", device, "--apply"), ("format", device), ("format", device, "--force")):
                 script = f"mount --bind {shown} {zoned} && exec \"$@\""
                 done = subprocess.run([unshare, "--mount", "sh", "-c", script, "sh", test._tool, *words, "--cluster-size=64"],
