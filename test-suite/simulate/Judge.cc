@@ -71,13 +71,16 @@ Simulate::World::mustBeKept(const Version &v) const
 {
     if (!honest_ || lifetimes_ || troubled_ || v.mayBeLost)
         return false;
-    const auto &g = engine_->superblock()->geometry;
     const auto counters = engine_->stats().counters; // a start may make room at once
+    // other objects of its cluster could not be read: then the cluster is put out of use
+    if (v.mayBeTorn && (everRetired_ || counters.quarantined))
+        return false;
     const bool evicted = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
     // parts of large objects may fill a device of a few clusters: then the next object takes their place
-    if (evicted && v.size > g.clusterBytes && g.clusterCount < fewClusters)
+    if (evicted && v.size > engine_->superblock()->geometry.clusterBytes && v.clusters < fewClusters)
         return false;
-    return !evicted || deviceWrites() + 64 < g.clusterCount || deviceWrites() - v.writes < g.clusterCount / keptShare;
+    // it may have been evicted before the store grew
+    return !evicted || deviceWrites() + 64 < v.clusters || deviceWrites() - v.writes < v.clusters / keptShare;
 }
 
 /// notes which versions the end of a run may have lost, and which deletes
@@ -103,7 +106,9 @@ Simulate::World::judgeEnd(const bool clean)
             // during a start, objects stay in staging until the free clusters are known
             const bool early = v.finished >= startBegan_;
             const auto since = early ? std::max(v.finished, startEnded_ ? startEnded_ : now) : v.finished;
-            v.mayBeLost = v.mayBeLost || since + windowOf(v.finished, &Promise::persist) + slackMicros >= now;
+            const bool isNew = since + windowOf(v.finished, &Promise::persist) + slackMicros >= now;
+            v.mayBeLost = v.mayBeLost || isNew;
+            v.mayBeTorn = v.mayBeTorn || (isNew && afterCut_);
         }
     }
 }
@@ -183,7 +188,7 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
     std::string bytes;
     if (!fetchAll(*reader, bytes)) {
         // a cut may leave half of a cluster, which stays until it is written over
-        bool torn = afterCut_;
+        bool torn = cutUnhealed_;
         for (const auto &v: versions)
             torn = torn || v.lost;
         if (honest_ && !torn)

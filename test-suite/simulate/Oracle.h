@@ -26,7 +26,9 @@ struct Version {
     uint64_t removed = 0; ///< when it was deleted or replaced, microseconds; 0 = not
     bool mayBeLost = false; ///< a crash came too early for it, and nobody has looked since
     bool mayBeBack = false; ///< a crash came too early for its removal, and nobody has looked since
+    bool mayBeTorn = false; ///< a power cut came so early that its cluster may be damaged, even if it was found since
     uint64_t writes = 0; ///< writes of the device from its formatting until the version was complete
+    uint32_t clusters = 0; ///< of the store when the version was complete; the store may have grown since
     std::vector<ClusterFs::ObjectInfo> infos; ///< all properties that it ever had, the newest last
     bool infoKnown = true; ///< it must have the last of these; if false, any of them
 };

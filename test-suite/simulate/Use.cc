@@ -3,6 +3,8 @@
 
 #include "test-suite/simulate/World.h"
 
+#include "fs/cluster/layout/Superblock.h"
+
 #include <algorithm>
 
 using namespace ClusterFs;
@@ -188,8 +190,10 @@ Simulate::World::complete(const uint64_t object, const uint64_t number)
     oracle_.finish(object, number, clock_.micros());
     say("object " + std::to_string(object) + ", version " + std::to_string(number) + " is stored");
     for (auto &v: oracle_.of(object)) {
-        if (v.number == number)
-            v.writes = deviceWrites();
+        if (v.number != number)
+            continue;
+        v.writes = deviceWrites();
+        v.clusters = engine_->superblock()->geometry.clusterCount;
     }
     settle(object);
 }
@@ -309,7 +313,7 @@ Simulate::World::readWhole(const uint64_t object, const Version &v)
         broken("found, but can't be opened");
     std::string bytes;
     if (!fetchAll(*reader, bytes)) {
-        if (honest_)
+        if (honest_ && !(troubled_ && v.finished >= startBegan_))
             broken("object " + std::to_string(object) + " can't be read on an honest disk");
         return;
     }
@@ -344,8 +348,9 @@ Simulate::World::continueRead()
             reading_.erase(reading_.begin() + static_cast<std::ptrdiff_t>(which));
             return;
         }
-        if (status != Status::ok && honest_)
-            broken("an open object can't be read on an honest disk");
+        // a part of it may have been lost in an outage after the object was complete
+        if (status != Status::ok && honest_ && !troubled_)
+            broken("version " + std::to_string(r.version.number) + ", which is open, can't be read on an honest disk: " + statusText(status));
         checkWait(clock_.micros() - begin);
     }
     // a reader keeps the version that it opened, even if the object is deleted or replaced

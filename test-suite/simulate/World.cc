@@ -58,6 +58,7 @@ void
 Simulate::World::beginLife()
 {
     everEvicted_ = lifetimes_;
+    everRetired_ = false;
     afterCut_ = cutUnhealed_ = false;
     writesBefore_ = 0;
     before_ = last_ = begun_ = next_ = Work();
@@ -254,6 +255,7 @@ Simulate::World::countRun()
     const auto stats = engine_->stats();
     const auto &counters = stats.counters;
     everEvicted_ = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
+    everRetired_ = everRetired_ || counters.quarantined;
     tally_.evictions += counters.evictedObjects;
     tally_.groupReads += stats.groupReads;
     tally_.regrouped += counters.regroupedGroups;

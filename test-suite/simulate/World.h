@@ -209,6 +209,7 @@ private:
     bool afterCut_ = false; ///< the power was cut after the last start that was verified
     bool cutUnhealed_ = false; ///< the power was cut after the last clean stop
     bool everEvicted_ = false; ///< objects may have been evicted: a missing one is a fault only when it is new
+    bool everRetired_ = false; ///< a cluster was put out of use
     bool scanned_ = false; ///< the start scanned: deleted objects may be back, marked as doubtful
     Tally tally_;
 };
