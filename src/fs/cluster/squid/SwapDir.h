@@ -8,7 +8,6 @@
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
-#include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
 #include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/squid/DirLine.h"
@@ -16,6 +15,7 @@
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
 #include "fs/cluster/squid/RebuildNotice.h"
+#include "fs/cluster/squid/WatchedDevice.h"
 #include "store/Disk.h"
 
 #include <memory>
@@ -101,6 +101,22 @@ public:
     /// \returns false at the end, when listing is off, or when looks is 0
     bool nextObject(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
+    /// the engine and its device; nil when there is none. Who keeps more than a turn what they say compares starts().
+    Engine *engine() const { return engine_.get(); }
+    WatchedDevice *device() const { return device_.get(); }
+    unsigned starts() const { return starts_; } ///< counts engines
+
+    /// whether all calls of the engine do what they are for, and objects are stored and found
+    bool serving() const { return started() && !clearing_ && engine_->state() == EngineState::serving; }
+
+    /// looks an object up without counting that, as get() would find it
+    bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing_ && engine_->peek(key, info); }
+
+    /// While a dir is cleared, nothing is found or stored, and the engine packs what is staged and frees all clusters.
+    void setClearing(bool);
+
+    uint32_t persistSeconds() const { return config_.persist; } ///< the option persist
+
     /// calls IoState::kickProducer() once its writer is not congested any more
     void kickWhenDrained(const RefCount<IoState> &);
 
@@ -116,6 +132,7 @@ private:
     void dumpOption(StoreEntry *) const;
     void reject(const std::string &why) const;
     void resolveDefaults(Config &) const;
+    void configureEngine();
 
     /* start and stop */
     Status open(std::string &error);
@@ -148,7 +165,7 @@ private:
     uint64_t sizeMb_ = 0; ///< MB, as configured; 0 = the whole device
 
     SystemClock clock_;
-    std::unique_ptr<AioDevice> device_; ///< outlives the engine
+    std::unique_ptr<WatchedDevice> device_; ///< outlives the engine
     std::unique_ptr<Engine> engine_;
     EventLoop loop_;
     HandleTable handles_;
@@ -160,6 +177,8 @@ private:
     mutable MissedDeletes missed_; ///< deletes while there was no engine, or its device was out of service
     RebuildNotice rebuild_;
     bool stopped_ = false; ///< see stopped()
+    bool clearing_ = false; ///< see setClearing()
+    unsigned starts_ = 0; ///< see starts()
 };
 
 } // namespace ClusterFs
