@@ -246,3 +246,27 @@ def test_stop(t):
     answer(squid, "purge", prefix="https://nobody")
     squid.restart()
     t.hit(squid, url)
+
+
+@pytest.mark.quick
+def test_by_the_tool(t):
+    """clusterfs find, purge and clear, with the answers of a real Squid."""
+    squid = t.running(options="persist=1")
+    address = f"http://127.0.0.1:{squid.port}"
+
+    def tool(*words, code=0):
+        done = run(BUILD / "clusterfs", *words, "--json")
+        assert done.returncode == code, done.stdout
+        return json.loads(done.stdout)
+
+    doomed, kept, last = t.urls("doomed", 4), t.urls("kept", 2), t.url("last", size=9000)
+    for url in [*doomed, *kept, last]:
+        t.store_object(squid, url)
+    assert [place["cache_dir"] for place in tool("find", address, f"--url={doomed[0]}")["found"]] == [str(t.image())]
+    assert tool("purge", address, f"--url={last}")["objects_removed"] == 1
+    assert "found" not in tool("find", address, f"--url={last}", code=1)
+    assert tool("purge", address, f"--prefix={prefix(t, 'doomed')}")["objects_removed"] == len(doomed)
+    hits(t, squid, kept)
+    gone(t, squid, [*doomed, last])
+    assert tool("clear", address, f"--dir={t.image()}")["objects_left"] == 0
+    assert not t.survivors(squid, [*doomed, *kept, last])
