@@ -13,7 +13,8 @@
 namespace ClusterFs {
 
 /// Passes each request on to a disk, and shows somebody each write. A search through the disk has to see the clusters
-/// that the engine writes meanwhile, and the engine does not tell.
+/// that the engine writes meanwhile, and the engine does not tell. Destroy it when it is idle(): requests under way
+/// would keep their memory.
 class WatchedDevice final : public Device
 {
 public:
