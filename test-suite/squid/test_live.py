@@ -100,9 +100,23 @@ def mixed(t, squid):
 @pytest.mark.quick
 @pytest.mark.parametrize("memory", [0, 64], ids=["disk", "memory"])
 def test_purge_by_prefix(t, memory):
-    """Half of the objects are on the disk. The others are staged, and come to the disk behind the search."""
-    squid = t.running(options="persist=2 delete-time=1", mem_object_kb=memory)
+    """Half of the objects are on the disk. The others are staged until all clusters are read."""
+    squid = t.running(megabytes=32, options="persist=4 delete-time=1", mem_object_kb=memory)
     doomed, kept = mixed(t, squid)
+    answer(squid, "purge", prefix=prefix(t, "doomed"))
+    assert finished(squid).number("objects removed") == len(doomed)
+    hits(t, squid, kept)
+    gone(t, squid, doomed)
+
+
+@pytest.mark.quick
+def test_purge_of_memory(t):
+    """Objects that no cache_dir takes."""
+    squid = t.running(megabytes=32, options="persist=1 min-size=20000", mem_object_kb=64)
+    doomed, kept = t.urls("doomed", 2, size=9000), t.urls("kept", 2, size=9000)
+    for url in doomed + kept:
+        t.store_object(squid, url)
+    assert answer(squid, "find", url=doomed[0])["in memory"] == "yes"
     answer(squid, "purge", prefix=prefix(t, "doomed"))
     assert finished(squid).number("objects removed") == len(doomed)
     hits(t, squid, kept)
@@ -140,8 +154,8 @@ def test_purge_by_pattern(t):
 
 @pytest.mark.quick
 def test_purge_of_a_url(t):
-    """At once; the variants of a Vary object go with all=."""
-    squid = t.running(options="persist=1 delete-time=1")
+    """At once, from memory, too; the variants of a Vary object go with all=."""
+    squid = t.running(megabytes=32, options="persist=1 delete-time=1", mem_object_kb=64)
     one, other = t.urls("object", 2)
     several = t.url("several", size=5000, vary="Accept-Language")
     for url in (one, other):
@@ -174,6 +188,7 @@ def test_clear(t, memory):
     answer(squid, "clear", dir=str(t.image("small")))
     values = finished(squid)
     assert values.number("objects removed") == 13 and values.number("objects left") == 0, values.text
+    assert not t.survivors(squid, small)
     squid.kill().start()
     hits(t, squid, large)
     gone(t, squid, small)
