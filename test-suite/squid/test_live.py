@@ -5,13 +5,14 @@ clusterfs_job of the cache manager."""
 import base64
 import http.client
 import json
+import pathlib
 import re
 
 import pytest
 
 from common import BUILD
 from squidkit.mgr import Values
-from squidkit.processes import run, wait_for
+from squidkit.processes import give_to_squid, run, wait_for
 
 pytestmark = [pytest.mark.stores("clusterfs")]
 
@@ -186,6 +187,7 @@ def test_clear(t, memory):
     small.append(t.url("small-staged", size=9000))
     t.store_object(squid, small[-1])
     answer(squid, "clear", dir=str(t.image("small")))
+    assert memory or not t.survivors(squid, small), "a clear takes effect at once"
     values = finished(squid)
     assert values.number("objects removed") == 13 and values.number("objects left") == 0, values.text
     assert not t.survivors(squid, small)
@@ -193,6 +195,22 @@ def test_clear(t, memory):
     hits(t, squid, large)
     gone(t, squid, small)
     assert answer(squid, "find", url=small[0])["cache_dir"] == str(t.image("small"))
+
+
+def test_beside_rock(t):
+    """Rock's disker makes Squid several processes. The pages come from the one that uses our cache_dir."""
+    sockets = pathlib.Path(t.prefix).resolve() / "var" / "run" / "squid"
+    if not sockets.is_dir():
+        pytest.skip(f"{sockets}, where the processes of this Squid meet, does not exist")
+    give_to_squid(sockets)
+    squid = t.running(t.cache_dir(64, "persist=1"), t.cache_dir(64, "max-size=1", name="rock", store="rock"))
+    url = t.url("object", size=9000)
+    t.store_object(squid, url)
+    assert answer(squid, "find", url=url)["cache_dir"] == str(t.image())
+    # until rock has loaded its index, Squid puts releases off, and the page refuses
+    wait_for(lambda: "error" not in ask(squid, "purge", prefix=prefix(t, "object"))[1], "start of the purge")
+    assert finished(squid).number("objects removed") == 1
+    gone(t, squid, [url])
 
 
 def with_password(squid, line):

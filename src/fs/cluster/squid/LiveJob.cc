@@ -42,7 +42,7 @@ ClusterFs::LiveJob::Start(std::unique_ptr<LiveJob> job)
         return "Squid is still loading the index of a cache_dir: try again later";
     delete LatestJob;
     LatestJob = job.release();
-    LatestJob->schedule(0);
+    LatestJob->go(); // a clear takes effect before the next request
     return std::string();
 }
 
