@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finding and removing objects while Squid runs: the pages clusterfs_find, clusterfs_purge, clusterfs_clear and
-clusterfs_job of the cache manager."""
+"""Showing and removing objects while Squid runs: the pages clusterfs_find, clusterfs_list, clusterfs_map,
+clusterfs_purge, clusterfs_clear and clusterfs_job of the cache manager."""
 
 import base64
 import http.client
@@ -13,6 +13,7 @@ import pytest
 from common import BUILD
 from squidkit.mgr import Values
 from squidkit.processes import give_to_squid, run, wait_for
+from testlib.load import Load
 
 pytestmark = [pytest.mark.stores("clusterfs")]
 
@@ -84,6 +85,79 @@ def test_find(t):
     assert dumped["url"] == url
     for there, here in (("key", "key"), ("size", "size"), ("timestamp", "timestamp"), ("expires", "expires"), ("last_modified", "last modified")):
         assert str(dumped[there]) == found[here], f"{there}: {dumped} but {found.text}"
+
+
+def tool(*words, code=0):
+    done = run(BUILD / "clusterfs", *words)
+    assert done.returncode == code, done.stdout
+    return done.stdout
+
+
+def objects(text):
+    """{URL: what clusterfs says} of the lines of dump or list; each URL is there once."""
+    found = [json.loads(line) for line in text.splitlines()]
+    by_url = {entry["url"]: entry for entry in found}
+    assert len(by_url) == len(found), text
+    return by_url
+
+
+@pytest.mark.quick
+def test_list(t):
+    """What list says while Squid runs, dump says after a stop; and those that are staged are in the list, too."""
+    squid = t.running(options="persist=2")
+    address = f"http://127.0.0.1:{squid.port}"
+    packed = t.urls("packed", 30, size=9000) + [t.url("packed-large", size=3000000)]
+    t.fetch_all(squid, packed)
+    squid.wait_packed()
+    squid.client.request(packed.pop(), method="PURGE")
+    squid.conf.write_text(squid.conf.read_text().replace("persist=2", "persist=600"))
+    squid.reconfigure("persist now 600")
+    staged = t.urls("staged", 5, size=9000) + [t.url("staged-large", size=900000)]
+    for url in staged:
+        t.store_object(squid, url)
+    listed = objects(tool("list", address, "--json"))
+    assert set(listed) == set(packed + staged)
+    assert {url for url, entry in listed.items() if entry["cluster"] is None} == set(staged)
+    lines = tool("list", address, f"--dir={t.image()}").splitlines()
+    assert sorted(line.split("\t")[1] for line in lines) == sorted(listed)
+    squid.stop()
+    dumped = objects(tool("dump", t.image(), "--json"))
+    assert set(dumped) == set(listed)
+    for url, entry in listed.items():
+        places = ("state",) if url in packed else ("state", "cluster", "offset")  # a stop packs what is staged
+        expected = {**dumped[url], **{name: None for name in places}}
+        assert entry == expected, f"{entry} but {expected}"
+
+
+def test_list_under_load(t):
+    """Objects that stay are listed once, whatever clients store meanwhile."""
+    squid = t.running()
+    kept = t.urls("kept", 200, size=30000)
+    t.fetch_all(squid, kept)
+    squid.wait_packed()
+    load = Load(squid.port, t.urls("other", 2000, size=5000), threads=2)
+    lines = [line.split("\t")[1] for line in tool("list", f"http://127.0.0.1:{squid.port}").splitlines()]
+    load.stop()
+    load.join()
+    assert sorted(url for url in lines if "/kept" in url) == sorted(kept)
+
+
+def titles(picture):
+    return re.findall(r"<title>(.*?)</title>", picture)
+
+
+@pytest.mark.quick
+def test_map(t):
+    """The picture of a running Squid is that of the device after a stop: each square, and what it says."""
+    squid = t.running(options="persist=1")
+    for url in t.urls("small", 60, size=30000) + [t.url("large", size=5000000)]:
+        t.store_object(squid, url)
+    squid.wait_packed()
+    picture = tool("map", f"http://127.0.0.1:{squid.port}")
+    squid.stop()
+    assert titles(picture) == titles(tool("map", t.image()))
+    assert sum("large objects" in title for title in titles(picture)) >= 4, picture
+    assert sum(int(n) for n in re.findall(r": (\d+) objects", "\n".join(titles(picture)))) == 61, titles(picture)
 
 
 def mixed(t, squid):
@@ -207,47 +281,74 @@ def test_beside_rock(t):
     url = t.url("object", size=9000)
     t.store_object(squid, url)
     assert answer(squid, "find", url=url)["cache_dir"] == str(t.image())
+    address = f"http://127.0.0.1:{squid.port}"
+    assert set(objects(tool("list", address, "--json"))) == {url}
+    assert len(titles(tool("map", address))) == answer(squid, "map").number("clusters")
     # until rock has loaded its index, Squid puts releases off, and the page refuses
     wait_for(lambda: "error" not in ask(squid, "purge", prefix=prefix(t, "object"))[1], "start of the purge")
     assert finished(squid).number("objects removed") == 1
     gone(t, squid, [url])
 
 
-def with_password(squid, line):
+def changed(squid, old, new):
+    """The Squid, running with another line in squid.conf."""
     text = squid.conf.read_text()
-    squid.conf.write_text(text.replace("cachemgr_passwd none all", line))
+    assert old in text
+    squid.conf.write_text(text.replace(old, new))
     return squid.create().start()
+
+
+def with_password(squid, line):
+    return changed(squid, "cachemgr_passwd none all", line)
+
+
+ASKED = (("list", {}), ("map", {}), ("purge", {"prefix": "http:"}), ("clear", None), ("find", None), ("job", {}))
+
+
+def pages(t, url):
+    """(page, query) of each page."""
+    special = {"clear": {"dir": str(t.image())}, "find": {"url": url}}
+    return [(page, special[page] if query is None else query) for page, query in ASKED]
 
 
 @pytest.mark.quick
 def test_password(t):
-    squid = with_password(t.squid(), "cachemgr_passwd open-sesame clusterfs_purge clusterfs_clear")
+    """A client without the password of squid.conf gets nothing and changes nothing; with it, it does."""
+    squid = with_password(t.squid(), "cachemgr_passwd open-sesame " + " ".join(f"clusterfs_{page}" for page, _ in ASKED))
     url = t.url("object", size=5000)
     t.store_object(squid, url)
     for password in (None, "close-sesame", ""):
-        for page, query in (("purge", {"url": url}), ("clear", {"dir": str(t.image())})):
-            assert ask(squid, page, password, **query)[0] == 401
+        for page, query in pages(t, url):
+            status, values = ask(squid, page, password, **query)
+            assert status == 401 and "object" not in values.text, f"{page}: {status} {values.text}"
     t.hit(squid, url)
-    version = squid.command("-v").stdout
-    if "--disable-auth" not in version:
-        status, values = ask(squid, "purge", "open-sesame", url=url)
-    elif "Version 6" in version:
-        status, values = ask(squid, "purge", whole="cache_object://localhost/clusterfs_purge@open-sesame?url=" + encoded(url))
-    else:
-        pytest.skip("this Squid is built without Basic authentication, and takes no password")
+    assert f"\t{url}\t" in ask(squid, "list", "open-sesame")[1].text
+    assert "cell" in ask(squid, "map", "open-sesame")[1]
+    status, values = ask(squid, "purge", "open-sesame", url=url)
     assert status == 200 and values.number("objects removed") == 1
     gone(t, squid, [url])
 
 
 def test_without_password(t):
-    """squid.conf gives none: Squid hides what changes something, as its own shutdown."""
+    """squid.conf gives none: Squid hides what changes something and the list of all URLs, as its own shutdown."""
     squid = with_password(t.squid(), "")
     url = t.url("object", size=5000)
     t.store_object(squid, url)
-    for page, query in (("purge", {"url": url}), ("clear", {"dir": str(t.image())}), ("purge", {"prefix": "http:"})):
-        assert ask(squid, page, **query)[0] == 404
+    for page, query in pages(t, url):
+        assert ask(squid, page, **query)[0] == (404 if page in ("list", "purge", "clear") else 200), page
     assert answer(squid, "find", url=url)["cache_dir"] == str(t.image())
     assert answer(squid, "job")["job"] == "none"
+    t.hit(squid, url)
+
+
+def test_normal_client(t):
+    """One whom http_access keeps away from the manager gets none of the pages, and can use the cache."""
+    squid = changed(t.squid(), "http_access allow localhost", "http_access deny manager\nhttp_access allow localhost")
+    url = t.url("object", size=5000)
+    t.store_object(squid, url)
+    for page, query in pages(t, url):
+        status, values = ask(squid, page, **query)
+        assert status == 403 and "cell" not in values and "key" not in values and "job" not in values, f"{page}: {status}"
     t.hit(squid, url)
 
 
@@ -268,10 +369,12 @@ def test_wrong_questions(t):
 
 
 def test_stop(t):
-    """Squid ends with a purge under way, and a purge can be stopped."""
-    squid = t.running(options="persist=60")
+    """Squid ends with a purge under way, and a purge can be stopped. It reads at most 64 MB a second."""
+    squid = t.running()
     url = t.url("object", size=5000)
     t.store_object(squid, url)
+    t.fetch_all(squid, t.urls("much", 64, size=900000))
+    squid.wait_packed()
     answer(squid, "purge", prefix="https://nobody")
     status, values = ask(squid, "clear", dir=str(t.image()))
     assert status == 200 and "another purge or clear is running" in values["error"], values.text
@@ -287,19 +390,32 @@ def test_by_the_tool(t):
     squid = t.running(options="persist=1")
     address = f"http://127.0.0.1:{squid.port}"
 
-    def tool(*words, code=0):
-        done = run(BUILD / "clusterfs", *words, "--json")
-        assert done.returncode == code, done.stdout
-        return json.loads(done.stdout)
+    def answered(*words, code=0):
+        return json.loads(tool(*words, "--json", code=code))
 
     doomed, kept, last = t.urls("doomed", 4), t.urls("kept", 2), t.url("last", size=9000)
     for url in [*doomed, *kept, last]:
         t.store_object(squid, url)
-    assert [place["cache_dir"] for place in tool("find", address, f"--url={doomed[0]}")["found"]] == [str(t.image())]
-    assert tool("purge", address, f"--url={last}")["objects_removed"] == 1
-    assert "found" not in tool("find", address, f"--url={last}", code=1)
-    assert tool("purge", address, f"--prefix={prefix(t, 'doomed')}")["objects_removed"] == len(doomed)
+    assert [place["cache_dir"] for place in answered("find", address, f"--url={doomed[0]}")["found"]] == [str(t.image())]
+    assert answered("purge", address, f"--url={last}")["objects_removed"] == 1
+    assert "found" not in answered("find", address, f"--url={last}", code=1)
+    assert answered("purge", address, f"--prefix={prefix(t, 'doomed')}")["objects_removed"] == len(doomed)
     hits(t, squid, kept)
     gone(t, squid, [*doomed, last])
-    assert tool("clear", address, f"--dir={t.image()}")["objects_left"] == 0
+    assert answered("clear", address, f"--dir={t.image()}")["objects_left"] == 0
     assert not t.survivors(squid, [*doomed, *kept, last])
+
+
+def test_several_dirs(t):
+    """list and map want to know which."""
+    lines = [t.cache_dir(64, "max-size=50000", name="small"), t.cache_dir(64, "min-size=50001", name="large")]
+    squid = t.running(*lines)
+    small, large = t.url("small", size=9000), t.url("large", size=90000)
+    for url in (small, large):
+        t.store_object(squid, url)
+    for page in ("list", "map"):
+        assert "there are several cache_dirs clusterfs" in ask(squid, page)[1]["error"]
+        assert f"there is no cache_dir clusterfs /x; there are: {t.image('small')}" in ask(squid, page, dir="/x")[1]["error"]
+    address = f"http://127.0.0.1:{squid.port}"
+    assert set(objects(tool("list", address, f"--dir={t.image('large')}", "--json"))) == {large}
+    assert str(t.image("small")) in tool("map", address, f"--dir={t.image('small')}")

@@ -14,6 +14,7 @@ extern const Command inspectCommand;
 extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
+extern const Command listCommand;
 extern const Command findOfSquidCommand;
 extern const Command clearCommand;
 extern const Command purgeCommand;
@@ -32,6 +33,7 @@ commands()
         checkCommand,
         dumpCommand,
         mapCommand,
+        listCommand,
         findOfSquidCommand,
         clearCommand,
         purgeCommand,

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <thread>
 
 namespace ClusterFs::Cli {
@@ -25,7 +24,8 @@ namespace {
 
 constexpr char scheme[] = "http://";
 constexpr int timeoutSeconds = 60; ///< for each piece of an answer
-constexpr size_t longestAnswer = 1 << 20; ///< bytes
+constexpr size_t longestLine = 1 << 20; ///< bytes
+constexpr size_t mostLines = 10000; ///< of a page that is kept
 constexpr auto betweenLooks = std::chrono::milliseconds(200); ///< at a job
 
 /// percent-encoded, digits, too: Squid takes a value of digits for numbers
@@ -156,33 +156,84 @@ Manager::password(std::string &result) const
     return false;
 }
 
-bool
-Manager::exchange(const std::string &request, std::string &response) const
+/// what comes of an answer, piece by piece
+class Manager::Answer
 {
-    std::string error;
-    const auto fd = connectTo(host_, port_, error);
-    if (fd < 0) {
-        complain(address_ + ": cannot connect: " + error);
+public:
+    Answer(const std::string &address, const Taker &taker): address_(address), taker_(taker) {}
+
+    /// \returns false, with the reason printed, when no more is wanted
+    bool add(const char *bytes, size_t size);
+
+    /// no more comes. \returns false, with the reason printed, when this was no answer, or a refusal
+    bool finish();
+
+private:
+    bool takeHead();
+    bool fail(const std::string &why);
+
+    const std::string &address_;
+    const Taker &taker_;
+    std::string rest_; ///< that is no whole line
+    bool inBody_ = false;
+    bool failed_ = false;
+};
+
+bool
+Manager::Answer::fail(const std::string &why)
+{
+    if (!failed_)
+        complain(address_ + ": " + why);
+    failed_ = true;
+    return false;
+}
+
+/// \returns false when it is not there yet, or says that nothing useful follows
+bool
+Manager::Answer::takeHead()
+{
+    const auto head = rest_.find("\r\n\r\n");
+    if (head == std::string::npos)
         return false;
-    }
-    auto good = send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size());
-    char buffer[4096];
-    while (good && response.size() < longestAnswer) {
-        const auto got = recv(fd, buffer, sizeof(buffer), 0);
-        if (got == 0)
-            break;
-        good = got > 0;
-        if (good)
-            response.append(buffer, static_cast<size_t>(got));
-    }
-    if (!good)
-        complain(address_ + ": no answer: " + strerror(errno));
-    close(fd);
-    return good;
+    unsigned status = 0;
+    if (sscanf(rest_.c_str(), "HTTP/1.%*u %u", &status) != 1)
+        return fail("this is no answer of a Squid");
+    if (status != 200)
+        return fail(refusal(status));
+    rest_.erase(0, head + 4);
+    inBody_ = true;
+    return true;
 }
 
 bool
-Manager::ask(const std::string &page, const std::string &name, const std::string &value, Lines &lines) const
+Manager::Answer::add(const char * const bytes, const size_t size)
+{
+    rest_.append(bytes, size);
+    size_t at = 0;
+    if (inBody_ || takeHead()) {
+        for (size_t end = 0; (end = rest_.find('\n', at)) != std::string::npos; at = end + 1) {
+            const auto line = rest_.substr(at, end - at);
+            const auto colon = line.find(": ");
+            if (colon == std::string::npos)
+                continue;
+            const auto name = line.substr(0, colon);
+            if (name == "error")
+                return fail(line.substr(colon + 2));
+            taker_(name, line.substr(colon + 2));
+        }
+    }
+    rest_.erase(0, at);
+    return !failed_ && (rest_.size() < longestLine || fail("this is no answer of a Squid"));
+}
+
+bool
+Manager::Answer::finish()
+{
+    return !failed_ && (inBody_ || fail("this is no answer of a Squid"));
+}
+
+bool
+Manager::ask(const std::string &page, const std::string &name, const std::string &value, const Taker &taker) const
 {
     std::string secret;
     if (!password(secret))
@@ -191,30 +242,51 @@ Manager::ask(const std::string &page, const std::string &name, const std::string
                    "Host: " + address_.substr(strlen(scheme)) + "\r\n";
     if (!secret.empty())
         request += "Authorization: Basic " + base64("clusterfs:" + secret) + "\r\n";
-    std::string response;
-    if (!exchange(request + "\r\n", response))
-        return false;
-    const auto head = response.find("\r\n\r\n");
-    unsigned status = 0;
-    if (head == std::string::npos || sscanf(response.c_str(), "HTTP/1.%*u %u", &status) != 1) {
-        complain(address_ + ": this is no answer of a Squid");
-        return false;
-    }
-    if (status != 200) {
-        complain(address_ + ": " + refusal(status));
+    request += "\r\n";
+
+    std::string error;
+    const auto fd = connectTo(host_, port_, error);
+    if (fd < 0) {
+        complain(address_ + ": cannot connect: " + error);
         return false;
     }
+    Answer answer(address_, taker);
+    auto good = send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size());
+    auto wanted = good;
+    char buffer[16384];
+    while (wanted) {
+        const auto got = recv(fd, buffer, sizeof(buffer), 0);
+        good = got >= 0;
+        wanted = got > 0 && answer.add(buffer, static_cast<size_t>(got));
+    }
+    if (!good)
+        complain(address_ + ": no answer: " + strerror(errno));
+    close(fd);
+    return good && answer.finish();
+}
+
+bool
+Manager::ask(const std::string &page, const std::string &name, const std::string &value, Lines &lines) const
+{
     lines.clear();
-    std::istringstream body(response.substr(head + 4));
-    for (std::string line; std::getline(body, line); ) {
-        const auto colon = line.find(": ");
-        if (colon != std::string::npos)
-            lines.emplace_back(line.substr(0, colon), line.substr(colon + 2));
-    }
-    const auto error = valueOf(lines, "error");
-    if (!error.empty())
-        complain(address_ + ": " + error);
-    return error.empty();
+    return ask(page, name, value, [&lines](const std::string &key, const std::string &text) {
+        if (lines.size() < mostLines)
+            lines.emplace_back(key, text);
+    });
+}
+
+bool
+Manager::whole(const bool ended) const
+{
+    if (!ended)
+        complain(address_ + ": the answer breaks off: was Squid stopped?");
+    return ended;
+}
+
+bool
+Manager::whole(const Lines &lines) const
+{
+    return whole(!lines.empty() && lines.back().first == "end");
 }
 
 int
@@ -245,7 +317,7 @@ void
 putLines(Output &out, const Manager::Lines &lines)
 {
     static const std::vector<std::string> numbers = {
-        "size", "timestamp", "expires", "last modified", "objects removed", "objects left", "clusters unread", "begun", "seconds"
+        "size", "timestamp", "expires", "last modified", "objects removed", "objects left", "clusters unread", "longest turn", "begun", "seconds"
     };
     bool listed = false;
     for (const auto &[name, value]: lines) {

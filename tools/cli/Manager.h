@@ -7,6 +7,7 @@
 #include "Commands.h"
 #include "Output.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,17 +29,30 @@ public:
     /// \throws BadRequest when the address is none
     explicit Manager(const std::string &address, const std::string &passwordFile = "");
 
+    /// takes a line "name: value" of a page
+    using Taker = std::function<void(const std::string &name, const std::string &value)>;
+
     /// Asks for a page with one parameter.
     /// \param name of the parameter, or empty
     /// \returns false, with the reason printed, when there was no answer, or a refusal
+    bool ask(const std::string &page, const std::string &name, const std::string &value, const Taker &) const;
+
+    /// the same for a page of few lines
     bool ask(const std::string &page, const std::string &name, const std::string &value, Lines &lines) const;
+
+    /// Whether all of a long page came: its last line, "end", says so. If not, prints that.
+    bool whole(bool ended) const;
+    bool whole(const Lines &) const;
+
+    const std::string &address() const { return address_; }
 
     /// Starts a job, waits for its end, and prints what became of it. \returns an ExitCode
     int run(const std::string &page, const std::string &name, const std::string &value, bool json) const;
 
 private:
+    class Answer;
+
     bool password(std::string &) const;
-    bool exchange(const std::string &request, std::string &response) const;
 
     std::string address_;
     std::string host_;

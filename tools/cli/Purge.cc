@@ -4,10 +4,10 @@
 #include "Commands.h"
 #include "Manager.h"
 #include "Objects.h"
-#include "SwapMeta.h"
 
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/engine/Open.h"
+#include "fs/cluster/squid/ObjectText.h"
 
 #include <regex.h>
 
@@ -112,7 +112,7 @@ search(IndexView &view, const Choice &choice, Matches &matches)
             std::string url;
             if (object.status != Status::ok)
                 ++matches.unread;
-            if (object.status != Status::ok || !findUrl(object.bytes, object.size, url) || !choice.matches(url))
+            if (object.status != Status::ok || !findStoredUrl(object.bytes, object.size, url) || !choice.matches(url))
                 continue;
             matches.objects.push_back({object.key, object.info.size});
             printf("%s\t%" PRIu64 "\t%s\n", object.key.hex().c_str(), object.info.size, printable(url).c_str());

@@ -2,39 +2,48 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
-#include "fs/cluster/layout/Superblock.h"
+#include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/squid/ClusterSearch.h"
+#include "fs/cluster/squid/EngineContext.h"
+#include "fs/cluster/squid/ObjectText.h"
 #include "fs/cluster/squid/SwapDir.h"
+#include "fs/cluster/squid/TurnMeter.h"
+#include "store/SwapMeta.h"
 
 #include <algorithm>
+
+static_assert(ClusterFs::swapMetaMagic == Store::SwapMetaMagic && ClusterFs::swapMetaUrl == Store::STORE_META_URL);
 
 namespace {
 
 /// seconds between looks at a read that has not been answered
 const double Soon = 0.005;
 
-/// seconds between looks at staging
-const double Settling = 0.1;
+/// bytes that swap metadata take, which have the URL and the headers that Vary names
+const uint32_t UsualFront = 2048;
+const uint32_t LongestFront = 1 << 18;
 
 } // namespace
 
-ClusterFs::ClusterSearch::ClusterSearch(SwapDir &dir, const UrlChoice &choice, std::function<void(const Key &)> found):
+ClusterFs::ClusterSearch::ClusterSearch(SwapDir &dir, const Follows follows, TurnMeter &turns, Visitor visitor):
     dir_(dir),
     starts_(dir.starts()),
-    choice_(choice),
-    found_(std::move(found)),
+    follows_(follows),
+    turns_(turns),
+    visitor_(std::move(visitor)),
     geometry_(dir.engine()->superblock()->geometry),
     uuid_(dir.engine()->superblock()->uuid)
 {
-    dir_.device()->watch([this](const Io &io) {
-        noteWrite(io);
-    });
+    if (follows_ == Follows::nothing)
+        return;
+    notePacking();
+    dir_.watch([this] { notePacking(); });
 }
 
 ClusterFs::ClusterSearch::~ClusterSearch()
 {
-    if (dir_.starts() == starts_ && dir_.device())
-        dir_.device()->watch(nullptr);
+    if (follows_ == Follows::moves)
+        dir_.watch(nullptr);
 }
 
 /// whether the engine is still the one that the search began with, and takes deletes; if not, the search is over
@@ -49,35 +58,88 @@ ClusterFs::ClusterSearch::usable()
     return false;
 }
 
-/// looks at a cluster that the engine writes
-void
-ClusterFs::ClusterSearch::noteWrite(const Io &io)
+const ClusterFs::Catalog &
+ClusterFs::ClusterSearch::catalog() const
 {
-    if (phase_ == Phase::over || io.offset < geometry_.clusterStart)
-        return;
-    const auto at = io.offset - geometry_.clusterStart;
-    const ClusterNo c(static_cast<uint32_t>(at / geometry_.clusterBytes));
-    ClusterHeader header; // parts of large objects, and blocks of the index log, have no URLs
-    if (at % geometry_.clusterBytes || !Directory::Peek(io.buffer, io.size, header) || header.kind != ClusterKind::packed)
-        return;
-    Directory directory;
-    if (directory.decode(io.buffer, io.size, c, uuid_, geometry_.clusterBytes) != Status::ok)
-        return;
-    for (const auto &e: directory.entries)
-        lookAt(io.buffer, io.size, e);
+    return contextOf(*dir_.engine()).catalog;
 }
 
-/// looks at an object
-/// \param cluster that it is in, of so many bytes
+/// Meets the objects that the engine is packing. They were chosen before their cluster got its sequence number, and leave
+/// staging after the answer of the device, which comes in a later turn of the engine.
 void
-ClusterFs::ClusterSearch::lookAt(const char * const cluster, const uint64_t bytes, const DirectoryEntry &e)
+ClusterFs::ClusterSearch::notePacking()
 {
-    const auto payload = uint64_t(e.offset) + ExtentHeader::encodedBytes;
-    if (payload + e.size > bytes)
-        return; // damaged
-    std::string url;
-    if (findStoredUrl(cluster + payload, e.size, url) && choice_.matches(url))
-        matches_.push_back(e.key);
+    if (phase_ == Phase::over || !usable() || sequence_ == contextOf(*dir_.engine()).sequence)
+        return;
+    const TurnMeter::Turn turn(turns_);
+    sequence_ = contextOf(*dir_.engine()).sequence;
+    const auto &staging = catalog().staging();
+    auto left = packedObjects;
+    for (StageNo s{0}; s < staging.slotsTouched(); ++s) {
+        if (staging[s].state != StageState::packing)
+            continue;
+        if (left) {
+            --left;
+            meetStaged(s);
+        } else {
+            packed_.push_back({s, staging[s].id, staging[s].key});
+        }
+    }
+}
+
+void
+ClusterFs::ClusterSearch::meetStaged(const StageNo s)
+{
+    const auto &staging = catalog().staging();
+    for (const auto within: {UsualFront, LongestFront}) {
+        front_.resize(std::min(staging[s].size, within));
+        Staging::Cursor cursor;
+        front_.resize(staging.copy(s, 0, front_.data(), front_.size(), cursor));
+        std::string url;
+        if (findStoredUrl(front_.data(), front_.size(), url))
+            return visitor_({staging[s].key, url, stagedCluster, 0});
+    }
+}
+
+/// meets some of those that were too many in a turn of the engine
+double
+ClusterFs::ClusterSearch::meetPacked()
+{
+    for (auto left = turnObjects; left && !packed_.empty(); --left) {
+        const auto object = packed_.back();
+        packed_.pop_back();
+        const auto &staged = catalog().staging()[object.stage];
+        if (staged.id == object.id && staged.state != StageState::free) {
+            meetStaged(object.stage);
+            continue;
+        }
+        const auto slot = catalog().index().find(object.key);
+        if (slot == noSlot)
+            continue;
+        const auto &record = catalog().index()[slot];
+        if (record.staged())
+            meetStaged(record.stage());
+        else if (record.cluster < next_)
+            again_.insert(record.cluster);
+    }
+    return 0;
+}
+
+double
+ClusterFs::ClusterSearch::goOverStaging()
+{
+    const auto &staging = catalog().staging();
+    auto left = turnObjects;
+    for (auto looks = turnStages; looks && left && stage_ < staging.slotsTouched(); --looks, ++stage_) {
+        const auto state = staging[stage_].state;
+        if (state != StageState::complete && state != StageState::packing)
+            continue;
+        meetStaged(stage_);
+        --left;
+    }
+    if (stage_ >= staging.slotsTouched())
+        phase_ = Phase::reading;
+    return 0;
 }
 
 double
@@ -85,44 +147,65 @@ ClusterFs::ClusterSearch::go()
 {
     if (!usable())
         return 0;
-    for (const auto &key: matches_)
-        found_(key);
-    matches_.clear();
-    if (phase_ == Phase::settling)
-        return settle();
-    if (read_ && !read_->answered)
+    if (!packed_.empty())
+        return meetPacked();
+    if (phase_ == Phase::staging)
+        return goOverStaging();
+    if (!read_)
+        return read();
+    if (!read_->answered)
         return Soon;
-    if (read_)
-        return looking_ ? look() : take();
+    return looking_ ? meetClusters() : take();
+}
 
+/// begins to read the next clusters that hold objects
+double
+ClusterFs::ClusterSearch::read()
+{
     const auto now = dir_.device()->clock().micros();
     if (now < pauseUntil_)
         return static_cast<double>(pauseUntil_ - now) / 1e6;
+    const auto &clusters = catalog().clusters();
+    const auto holds = [&clusters](const ClusterNo c) {
+        return clusters[c].state == ClusterState::packed && clusters[c].live;
+    };
+    for (auto looks = turnClusters; geometry_.has(next_) && !holds(next_); ++next_) {
+        if (!--looks)
+            return 0;
+    }
     if (geometry_.has(next_)) {
-        begin();
+        const auto most = alone_ ? 1 : std::max(1U, readBytes / geometry_.clusterBytes);
+        const auto first = next_;
+        while (geometry_.has(next_) && next_ - first < most && holds(next_))
+            ++next_;
+        alone_ -= std::min(alone_, next_ - first);
+        begin(first, next_ - first);
         return Soon;
     }
-    phase_ = Phase::settling;
-    settled_ = now + uint64_t(dir_.persistSeconds()) * 1000000;
+    if (!again_.empty()) {
+        const auto first = *again_.begin();
+        again_.erase(again_.begin());
+        begin(first, 1);
+        return Soon;
+    }
+    phase_ = Phase::over;
     return 0;
 }
 
-/// begins to read the next clusters
 void
-ClusterFs::ClusterSearch::begin()
+ClusterFs::ClusterSearch::begin(const ClusterNo first, const uint32_t count)
 {
     began_ = dir_.device()->clock().micros();
-    const auto most = alone_ ? 1 : std::max(1U, readBytes / geometry_.clusterBytes);
-    alone_ -= alone_ ? 1 : 0;
     read_ = std::make_shared<Read>();
-    read_->clusters = std::min(most, geometry_.clusterCount - next_.value());
-    read_->buffer = std::make_shared<Buffer>(size_t(read_->clusters) * geometry_.clusterBytes);
+    read_->first = first;
+    read_->clusters = count;
+    read_->buffer = std::make_shared<Buffer>(size_t(count) * geometry_.clusterBytes);
     looked_ = 0;
     Io io;
     io.op = IoOp::read;
     io.ioClass = IoClass::background;
-    io.offset = geometry_.clusterOffset(next_);
-    io.size = read_->clusters * geometry_.clusterBytes;
+    io.offset = geometry_.clusterOffset(first);
+    io.size = count * geometry_.clusterBytes;
     io.buffer = read_->buffer->data();
     io.done = [read = read_, &clock = dir_.device()->clock()](const Status status) {
         read->answered = clock.micros();
@@ -141,11 +224,14 @@ ClusterFs::ClusterSearch::take()
         open();
         return 0;
     }
+    const auto isAgain = read_->first + read_->clusters != next_;
     if (read_->status != Status::busy && read_->clusters == 1) {
         ++unread_;
-        ++next_;
-    } else if (read_->status != Status::busy) {
-        alone_ = read_->clusters;
+    } else if (isAgain) {
+        again_.insert(read_->first);
+    } else {
+        alone_ += read_->status == Status::busy ? 0 : read_->clusters;
+        next_ = read_->first;
     }
     read_ = nullptr;
     return Soon;
@@ -155,26 +241,25 @@ ClusterFs::ClusterSearch::take()
 void
 ClusterFs::ClusterSearch::open()
 {
-    // A cluster that was written while it was read may be damaged here. noteWrite() has seen the new one, and what
+    // A cluster that was written while it was read may be damaged here. Its new objects were met in staging, and what
     // lived in the old one had moved before.
     const auto cluster = read_->buffer->data() + size_t(looked_) * geometry_.clusterBytes;
-    const auto status = directory_.decode(cluster, geometry_.clusterBytes, next_, uuid_, geometry_.clusterBytes);
+    const auto status = directory_.decode(cluster, geometry_.clusterBytes, read_->first + looked_, uuid_, geometry_.clusterBytes);
     if (status != Status::ok || directory_.header.kind != ClusterKind::packed)
         directory_.entries.clear();
     entry_ = 0;
     looking_ = true;
 }
 
-/// looks at some objects of the cluster that is open
+/// meets some objects of the cluster that is open
 double
-ClusterFs::ClusterSearch::look()
+ClusterFs::ClusterSearch::meetClusters()
 {
     const auto cluster = read_->buffer->data() + size_t(looked_) * geometry_.clusterBytes;
     for (auto left = turnObjects; left && entry_ < directory_.entries.size(); --left, ++entry_)
-        lookAt(cluster, geometry_.clusterBytes, directory_.entries[entry_]);
+        meet(cluster, directory_.entries[entry_]);
     if (entry_ < directory_.entries.size())
         return 0;
-    ++next_;
     ++looked_;
     looking_ = false;
     if (looked_ < read_->clusters)
@@ -184,11 +269,14 @@ ClusterFs::ClusterSearch::look()
     return 0;
 }
 
-/// waits until staging has packed what it held when all clusters were read
-double
-ClusterFs::ClusterSearch::settle()
+/// \param cluster that the object is in
+void
+ClusterFs::ClusterSearch::meet(const char * const cluster, const DirectoryEntry &e)
 {
-    if (dir_.device()->clock().micros() >= settled_ || !dir_.engine()->stats().stagedObjects)
-        phase_ = matches_.empty() ? Phase::over : phase_;
-    return over() ? 0 : Settling;
+    const auto payload = uint64_t(e.offset) + ExtentHeader::encodedBytes;
+    if (payload + e.size > geometry_.clusterBytes)
+        return; // damaged
+    std::string url;
+    if (findStoredUrl(cluster + payload, e.size, url))
+        visitor_({e.key, url, read_->first + looked_, e.offset});
 }

@@ -68,12 +68,19 @@ ClusterFs::LiveJob::go()
         if (shutting_down)
             end(State::stopped, "");
         else
-            pause = work();
+            pause = measuredWork();
     } catch (...) {
         fail(ToSBuf(CurrentException).c_str());
     }
     if (!over())
         schedule(pause);
+}
+
+double
+ClusterFs::LiveJob::measuredWork()
+{
+    const TurnMeter::Turn turn(turns_);
+    return work();
 }
 
 void
@@ -104,7 +111,8 @@ ClusterFs::LiveJob::report() const
        "state: " << names[static_cast<unsigned>(state_)] << "\n";
     if (!why_.empty())
         os << "reason: " << why_ << "\n";
-    os << "begun: " << begun_ << "\n"
+    os << turns_.line() <<
+       "begun: " << begun_ << "\n"
        "seconds: " << (over() ? ended_ : static_cast<int64_t>(squid_curtime)) - begun_ << "\n";
     return os.str();
 }

@@ -4,6 +4,8 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_LIVEJOB_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_LIVEJOB_H
 
+#include "fs/cluster/squid/TurnMeter.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -46,6 +48,8 @@ protected:
     /// lines for report()
     virtual std::string describe() const = 0;
 
+    TurnMeter turns_; ///< of what the job does to Squid's event loop
+
     /// all is done
     void finish() { end(State::done, ""); }
     void fail(const std::string &why) { end(State::failed, why); }
@@ -55,6 +59,7 @@ private:
 
     static void Go(void *self);
     void go();
+    double measuredWork();
     void schedule(double seconds);
     void end(State, const std::string &why);
 

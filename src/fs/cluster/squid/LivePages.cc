@@ -7,7 +7,10 @@
 #include "comm/Connection.h"
 #include "fs/cluster/squid/Clear.h"
 #include "fs/cluster/squid/Convert.h"
+#include "fs/cluster/squid/ListStream.h"
 #include "fs/cluster/squid/LivePages.h"
+#include "fs/cluster/squid/MapStream.h"
+#include "fs/cluster/squid/ObjectText.h"
 #include "fs/cluster/squid/Purge.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -24,7 +27,10 @@
 #include "store_key_md5.h"
 #include "tools.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <sstream>
 
 namespace ClusterFs {
@@ -55,7 +61,7 @@ decoded(const std::string &text)
             const auto high = i + 2 < text.size() ? hexDigit(text[i + 1]) : -1;
             const auto low = high < 0 ? -1 : hexDigit(text[i + 2]);
             if (low < 0)
-                throw BadQuery{"'" + printableText(text) + "' is not percent-encoded: write % as %25"};
+                throw BadQuery{"'" + printable(text) + "' is not percent-encoded: write % as %25"};
             c = static_cast<char>(high * 16 + low);
             i += 2;
         }
@@ -110,36 +116,13 @@ keyOf(const std::string &url, const Http::MethodType method)
 }
 
 std::string
-flagNames(const uint8_t flags)
-{
-    // as clusterfs dump has them
-    static const struct {
-        uint8_t flag;
-        const char *name;
-    } names[] = {
-        {flagRevalidateAlways, "revalidate-always"},
-        {flagRevalidateStale, "revalidate-stale"},
-        {flagNegative, "negative"},
-        {flagBadLength, "bad-length"},
-        {flagDoubtful, "doubtful"},
-        {flagParted, "parted"},
-    };
-    std::string text;
-    for (const auto &n: names) {
-        if (flags & n.flag)
-            text += (text.empty() ? "" : ",") + std::string(n.name);
-    }
-    return text.empty() ? "-" : text;
-}
-
-std::string
 find(const Query &query)
 {
     const auto url = canonical(onlyValue(query, "url"));
     const auto key = keyOf(url, Http::METHOD_GET);
     const auto e = static_cast<const StoreEntry *>(hash_lookup(store_table, squidKey(key)));
     std::ostringstream os;
-    os << "url: " << printableText(url) << "\n"
+    os << "url: " << printable(url) << "\n"
        "key: " << key.hex() << "\n"
        "in memory: " << (e && e->mem_status == IN_MEMORY ? "yes" : "no") << "\n";
     SwapDir::ForEach([&](const SwapDir &dir) {
@@ -151,7 +134,7 @@ find(const Query &query)
            "timestamp: " << info.timestamp << "\n"
            "expires: " << info.expires << "\n"
            "last modified: " << info.lastModified << "\n"
-           "flags: " << flagNames(info.flags) << "\n";
+           "flags: " << flagText(info.flags) << "\n";
     });
     return os.str();
 }
@@ -202,37 +185,73 @@ purge(const Query &query)
     return start(std::make_unique<Purge>(std::move(choice)));
 }
 
+/// the cache_dir of a parameter dir=PATH, which may be left out where there is one only
+SwapDir &
+dirOf(const Query &query)
+{
+    const auto wanted = query.empty() ? std::string() : onlyValue(query, "dir");
+    SwapDir *chosen = nullptr;
+    unsigned count = 0;
+    std::string paths;
+    SwapDir::ForEach([&](SwapDir &dir) {
+        ++count;
+        paths += std::string(paths.empty() ? "" : ", ") + dir.path;
+        if (query.empty() || wanted == dir.path)
+            chosen = &dir;
+    });
+    if (query.empty() && count != 1)
+        throw BadQuery{"there are several cache_dirs clusterfs: give one of " + paths + " by dir=PATH (the clusterfs tool: --dir)"};
+    if (!chosen)
+        throw BadQuery{"there is no cache_dir clusterfs " + printable(wanted) + "; there are: " + paths};
+    return *chosen;
+}
+
 std::string
 clear(const Query &query)
 {
-    const auto &path = onlyValue(query, "dir");
-    SwapDir *chosen = nullptr;
-    std::string paths;
-    SwapDir::ForEach([&](SwapDir &dir) {
-        paths += std::string(paths.empty() ? "" : ", ") + dir.path;
-        if (path == dir.path)
-            chosen = &dir;
-    });
-    if (!chosen)
-        throw BadQuery{"there is no cache_dir clusterfs " + printableText(path) + "; there are: " + paths};
-    if (!chosen->serving())
-        throw BadQuery{"cache_dir " + path + " is " + chosen->stateText() + ", or is being cleared already"};
-    return start(std::make_unique<Clear>(*chosen));
+    (void)onlyValue(query, "dir"); // a clear has to name its victim
+    auto &dir = dirOf(query);
+    if (!dir.serving())
+        throw BadQuery{"cache_dir " + std::string(dir.path) + " is " + dir.stateText() + ", or is being cleared already"};
+    return start(std::make_unique<Clear>(dir));
+}
+
+std::unique_ptr<PageStream>
+map(const Query &query)
+{
+    const auto &dir = dirOf(query);
+    if (!dir.started())
+        throw BadQuery{"cache_dir " + std::string(dir.path) + " is " + dir.stateText()};
+    return std::make_unique<MapStream>(dir);
+}
+
+std::unique_ptr<PageStream>
+list(const Query &query)
+{
+    auto &dir = dirOf(query);
+    if (!dir.serving())
+        throw BadQuery{"cache_dir " + std::string(dir.path) + " is " + dir.stateText() + ", or is being cleared"};
+    if (ListStream::Running())
+        throw BadQuery{"another list is running: wait for its end"};
+    return std::make_unique<ListStream>(dir);
 }
 
 /// a page
 struct Page {
     const char *name;
     const char *title;
-    std::string (*write)(const Query &); ///< \returns the text, \throws BadQuery
-    bool changes; ///< needs a password
+    std::string (*write)(const Query &); ///< \returns the text, \throws BadQuery; nil for pages that take many turns
+    std::unique_ptr<PageStream> (*begin)(const Query &); ///< begins one of those, \throws BadQuery
+    bool secret; ///< needs a password: it changes something, or shows the URLs of all users
 };
 
 const Page pages[] = {
-    {"clusterfs_find", "Whether the Clustered Store has a URL", &find, false},
-    {"clusterfs_job", "Progress of a Purge or Clear of the Clustered Store", &job, false},
-    {"clusterfs_purge", "Remove URLs from Memory and the Clustered Store", &purge, true},
-    {"clusterfs_clear", "Remove all Objects of a Clustered Store", &clear, true},
+    {"clusterfs_find", "Whether the Clustered Store has a URL", &find, nullptr, false},
+    {"clusterfs_list", "Objects of the Clustered Store", nullptr, &list, true},
+    {"clusterfs_map", "Map of the Clustered Store", nullptr, &map, false},
+    {"clusterfs_job", "Progress of a Purge or Clear of the Clustered Store", &job, nullptr, false},
+    {"clusterfs_purge", "Remove URLs from Memory and the Clustered Store", &purge, nullptr, true},
+    {"clusterfs_clear", "Remove all Objects of a Clustered Store", &clear, nullptr, true},
 };
 
 /// writes one of the pages
@@ -264,22 +283,26 @@ LiveAction::respond(const Mgr::Request &request)
 void
 LiveAction::dump(StoreEntry * const entry)
 {
+    const auto page = std::find_if(std::begin(pages), std::end(pages), [this](const Page &p) { return !strcmp(p.name, name()); });
     auto ours = false;
     SwapDir::ForEach([&ours](const SwapDir &dir) {
         ours = ours || dir.active();
     });
-    if (!ours)
-        return; // a disker or the coordinator
     std::string text;
+    std::unique_ptr<PageStream> stream;
     try {
-        for (const auto &page: pages) {
-            if (!strcmp(page.name, name()))
-                text = page.write(queryOf(command().params.httpUri.termedBuf()));
-        }
+        const auto query = queryOf(command().params.httpUri.termedBuf());
+        if (ours && page->begin) // else this is a disker or the coordinator
+            stream = page->begin(query);
+        else if (ours)
+            text = page->write(query);
     } catch (const BadQuery &bad) {
         text = "error: " + bad.why + "\n";
     }
-    entry->append(text.data(), static_cast<int>(text.size()));
+    if (page->begin)
+        PageStream::Start(entry, stream ? std::move(stream) : std::make_unique<TextStream>(text));
+    else
+        entry->append(text.data(), static_cast<int>(text.size()));
 }
 
 } // namespace
@@ -289,5 +312,5 @@ void
 ClusterFs::registerLivePages()
 {
     for (const auto &page: pages)
-        Mgr::RegisterAction(page.name, page.title, &LiveAction::Create, page.changes ? 1 : 0, 1);
+        Mgr::RegisterAction(page.name, page.title, &LiveAction::Create, page.secret, !page.begin);
 }

@@ -65,14 +65,10 @@ ClusterFs::Purge::walk()
 double
 ClusterFs::Purge::search()
 {
-    if (search_ && !search_->over()) {
-        if (unlooked_ >= removalsBetweenLooks && search_->dir().started()) {
-            if (search_->dir().engine()->stats().deletesPending > maxPending)
-                return JournalPause;
-            unlooked_ = 0;
-        }
+    if (!found_.empty())
+        return removeFound();
+    if (search_ && !search_->over())
         return search_->go();
-    }
     if (search_) {
         unread_ += search_->unread();
         const auto failure = search_->failure();
@@ -94,8 +90,9 @@ ClusterFs::Purge::search()
     }
     ++dir_;
     if (next->serving()) {
-        search_ = std::make_unique<ClusterSearch>(*next, *choice_, [this](const Key &key) {
-            found(key);
+        search_ = std::make_unique<ClusterSearch>(*next, ClusterSearch::Follows::moves, turns_, [this](const ClusterSearch::Met &met) {
+            if (choice_->matches(met.url))
+                found_.push_back(met.key);
         });
     } else {
         skipped_ += "not searched: cache_dir " + std::string(next->path) + ", which is " + next->stateText() + "\n";
@@ -103,15 +100,26 @@ ClusterFs::Purge::search()
     return 0;
 }
 
-/// the disk has, or had, an object with this key and a chosen URL
-void
-ClusterFs::Purge::found(const Key &key)
+/// removes some of the objects that were found
+double
+ClusterFs::Purge::removeFound()
 {
-    ObjectInfo info;
-    if (!search_->dir().peekObject(key, info) || !Remove(key))
-        return;
-    ++removed_;
-    ++unlooked_;
+    const auto &dir = search_->dir();
+    if (unlooked_ >= removalsBetweenLooks && dir.started()) {
+        if (dir.engine()->stats().deletesPending > maxPending)
+            return JournalPause;
+        unlooked_ = 0;
+    }
+    for (auto left = turnRemovals; left && !found_.empty(); --left) {
+        const auto key = found_.back();
+        found_.pop_back();
+        ObjectInfo info;
+        if (!dir.peekObject(key, info) || !Remove(key))
+            continue;
+        ++removed_;
+        ++unlooked_;
+    }
+    return 0;
 }
 
 std::string
@@ -123,7 +131,6 @@ ClusterFs::Purge::describe() const
        "clusters unread: " << unread_ + (search_ ? search_->unread() : 0) << "\n" << skipped_;
     if (search_)
         os << "searching: " << search_->dir().path << "\n"
-           "clusters searched: " << search_->clustersDone() << " of " << search_->clusters() <<
-           (search_->settling() ? ", waiting for staging" : "") << "\n";
+           "clusters searched: " << search_->clustersDone() << " of " << search_->clusters() << "\n";
     return os.str();
 }

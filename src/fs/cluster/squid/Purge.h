@@ -10,6 +10,7 @@
 #include "fs/cluster/squid/UrlChoice.h"
 
 #include <string>
+#include <vector>
 
 namespace ClusterFs {
 
@@ -35,8 +36,9 @@ private:
 
     double walk();
     double search();
-    void found(const Key &);
+    double removeFound();
 
+    static constexpr unsigned turnRemovals = 100; ///< in one turn
     static constexpr unsigned removalsBetweenLooks = 1000; ///< at the journal
     static constexpr uint64_t maxPending = 10000; ///< deletes that may wait for the journal before the purge waits, too
 
@@ -44,6 +46,7 @@ private:
     Step step_ = Step::memory;
     EntryWalk walk_;
     std::unique_ptr<ClusterSearch> search_; ///< of the cache_dir that is being searched, or nil
+    std::vector<Key> found_; ///< by the search, and not removed yet
     size_t dir_ = 0; ///< how many of our cache_dirs the purge has come to
     uint64_t removed_ = 0; ///< objects
     unsigned unlooked_ = 0; ///< of these, those since the last look at the journal

@@ -392,11 +392,10 @@ ClusterFs::SwapDir::open(std::string &error)
 {
     AioDevice::OpenOptions options;
     options.path = path;
-    options.depth = AioDevice::maxDepth; // requests wait in front of the watched device, which has the depth that is configured
-    auto disk = AioDevice::Open(clock_, options, log(), error);
-    if (!disk)
+    options.depth = config_.depth;
+    device_ = AioDevice::Open(clock_, options, log(), error);
+    if (!device_)
         return Status::ioError;
-    device_ = std::make_unique<WatchedDevice>(clock_, std::move(disk), config_.depth);
 
     ++starts_;
     clearing_ = false;
@@ -438,6 +437,8 @@ ClusterFs::SwapDir::poll()
     if (!started())
         return;
     engine_->poll();
+    if (watch_)
+        watch_();
     kickProducers();
     noteRebuild();
 }

@@ -8,6 +8,7 @@
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
+#include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
 #include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/squid/DirLine.h"
@@ -15,7 +16,6 @@
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
 #include "fs/cluster/squid/RebuildNotice.h"
-#include "fs/cluster/squid/WatchedDevice.h"
 #include "store/Disk.h"
 
 #include <memory>
@@ -103,7 +103,7 @@ public:
 
     /// the engine and its device; nil when there is none. Who keeps more than a turn what they say compares starts().
     Engine *engine() const { return engine_.get(); }
-    WatchedDevice *device() const { return device_.get(); }
+    Device *device() const { return device_.get(); }
     unsigned starts() const { return starts_; } ///< counts engines
 
     /// whether all calls of the engine do what they are for, and objects are stored and found
@@ -115,7 +115,8 @@ public:
     /// While a dir is cleared, nothing is found or stored, and the engine packs what is staged and frees all clusters.
     void setClearing(bool);
 
-    uint32_t persistSeconds() const { return config_.persist; } ///< the option persist
+    /// Calls a function after each turn of the engine; an empty one ends that.
+    void watch(std::function<void()> watch) { watch_ = std::move(watch); }
 
     /// calls IoState::kickProducer() once its writer is not congested any more
     void kickWhenDrained(const RefCount<IoState> &);
@@ -165,7 +166,7 @@ private:
     uint64_t sizeMb_ = 0; ///< MB, as configured; 0 = the whole device
 
     SystemClock clock_;
-    std::unique_ptr<WatchedDevice> device_; ///< outlives the engine
+    std::unique_ptr<AioDevice> device_; ///< outlives the engine
     std::unique_ptr<Engine> engine_;
     EventLoop loop_;
     HandleTable handles_;
@@ -177,6 +178,7 @@ private:
     mutable MissedDeletes missed_; ///< deletes while there was no engine, or its device was out of service
     RebuildNotice rebuild_;
     bool stopped_ = false; ///< see stopped()
+    std::function<void()> watch_; ///< see watch()
     bool clearing_ = false; ///< see setClearing()
     unsigned starts_ = 0; ///< see starts()
 };

@@ -37,13 +37,6 @@ private:
     bool compiled_ = false; ///< expression_ has to be freed
 };
 
-/// a text whose control characters, backslashes and bytes beyond ASCII are \xNN, as in what clusterfs dump prints
-std::string printableText(const std::string &);
-
-/// Finds the URL in the first bytes of a stored object.
-/// \returns false when these are no swap metadata or have no URL
-bool findStoredUrl(const char *object, size_t size, std::string &url);
-
 } // namespace ClusterFs
 
 #endif
