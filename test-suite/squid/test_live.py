@@ -373,7 +373,7 @@ def test_stop(t):
     squid = t.running()
     url = t.url("object", size=5000)
     t.store_object(squid, url)
-    t.fetch_all(squid, t.urls("much", 64, size=900000))
+    t.fetch_all(squid, t.urls("much", 400, size=100000))
     squid.wait_packed()
     answer(squid, "purge", prefix="https://nobody")
     status, values = ask(squid, "clear", dir=str(t.image()))

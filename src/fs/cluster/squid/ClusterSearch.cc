@@ -32,7 +32,8 @@ ClusterFs::ClusterSearch::ClusterSearch(SwapDir &dir, const Follows follows, Tur
     turns_(turns),
     visitor_(std::move(visitor)),
     geometry_(dir.engine()->superblock()->geometry),
-    uuid_(dir.engine()->superblock()->uuid)
+    uuid_(dir.engine()->superblock()->uuid),
+    buffer_(std::make_shared<Buffer>(std::max(readBytes, geometry_.clusterBytes), Buffer::Pages::whenUsed))
 {
     if (follows_ == Follows::nothing)
         return;
@@ -155,16 +156,15 @@ ClusterFs::ClusterSearch::go()
         return read();
     if (!read_->answered)
         return Soon;
-    return looking_ ? meetClusters() : take();
+    if (looking_)
+        return meetClusters();
+    return read_->piece ? take() : request();
 }
 
 /// begins to read the next clusters that hold objects
 double
 ClusterFs::ClusterSearch::read()
 {
-    const auto now = dir_.device()->clock().micros();
-    if (now < pauseUntil_)
-        return static_cast<double>(pauseUntil_ - now) / 1e6;
     const auto &clusters = catalog().clusters();
     const auto holds = [&clusters](const ClusterNo c) {
         return clusters[c].state == ClusterState::packed && clusters[c].live;
@@ -180,13 +180,13 @@ ClusterFs::ClusterSearch::read()
             ++next_;
         alone_ -= std::min(alone_, next_ - first);
         begin(first, next_ - first);
-        return Soon;
+        return request();
     }
     if (!again_.empty()) {
         const auto first = *again_.begin();
         again_.erase(again_.begin());
         begin(first, 1);
-        return Soon;
+        return request();
     }
     phase_ = Phase::over;
     return 0;
@@ -195,33 +195,52 @@ ClusterFs::ClusterSearch::read()
 void
 ClusterFs::ClusterSearch::begin(const ClusterNo first, const uint32_t count)
 {
-    began_ = dir_.device()->clock().micros();
     read_ = std::make_shared<Read>();
+    read_->buffer = buffer_;
     read_->first = first;
     read_->clusters = count;
-    read_->buffer = std::make_shared<Buffer>(size_t(count) * geometry_.clusterBytes);
+    const auto end = static_cast<uint32_t>(roundUp(catalog().clusters()[first].end, dir_.device()->alignment()));
+    read_->bytes = count > 1 ? count * geometry_.clusterBytes : std::min(end, geometry_.clusterBytes);
+    read_->newest = contextOf(*dir_.engine()).sequence;
+    read_->answered = 1; // there is no request
     looked_ = 0;
+}
+
+/// asks for the next piece of a read, when it is time
+double
+ClusterFs::ClusterSearch::request()
+{
+    const auto now = dir_.device()->clock().micros();
+    if (now < pauseUntil_)
+        return static_cast<double>(pauseUntil_ - now) / 1e6;
+    began_ = now;
+    read_->piece = std::min(readBytes, read_->bytes - read_->moved);
+    read_->answered = 0;
     Io io;
     io.op = IoOp::read;
     io.ioClass = IoClass::background;
-    io.offset = geometry_.clusterOffset(first);
-    io.size = count * geometry_.clusterBytes;
-    io.buffer = read_->buffer->data();
+    io.offset = geometry_.clusterOffset(read_->first) + read_->moved;
+    io.size = read_->piece;
+    io.buffer = buffer_->data() + read_->moved;
     io.done = [read = read_, &clock = dir_.device()->clock()](const Status status) {
         read->answered = clock.micros();
         read->status = status;
     };
     dir_.device()->submit(std::move(io));
+    return Soon;
 }
 
-/// takes the answer of a read
+/// takes the answer of a request
 double
 ClusterFs::ClusterSearch::take()
 {
-    const auto atLeast = uint64_t(read_->clusters) * geometry_.clusterBytes * 1000000 / maxRate;
+    const auto atLeast = uint64_t(read_->piece) * 1000000 / maxRate;
     pauseUntil_ = began_ + std::max(atLeast, 2 * (read_->answered - began_));
     if (read_->status == Status::ok) {
-        open();
+        read_->moved += read_->piece;
+        read_->piece = 0;
+        if (read_->moved == read_->bytes)
+            open();
         return 0;
     }
     const auto isAgain = read_->first + read_->clusters != next_;
@@ -241,12 +260,17 @@ ClusterFs::ClusterSearch::take()
 void
 ClusterFs::ClusterSearch::open()
 {
-    // A cluster that was written while it was read may be damaged here. Its new objects were met in staging, and what
-    // lived in the old one had moved before.
-    const auto cluster = read_->buffer->data() + size_t(looked_) * geometry_.clusterBytes;
-    const auto status = directory_.decode(cluster, geometry_.clusterBytes, read_->first + looked_, uuid_, geometry_.clusterBytes);
-    if (status != Status::ok || directory_.header.kind != ClusterKind::packed)
+    const auto c = read_->first + looked_;
+    const auto cluster = buffer_->data() + size_t(looked_) * geometry_.clusterBytes;
+    const auto size = std::min(read_->bytes, geometry_.clusterBytes);
+    const auto status = directory_.decode(cluster, size, c, uuid_, geometry_.clusterBytes);
+    const auto &entry = catalog().clusters()[c];
+    // Of a cluster that was written while it was read, the new objects were met in staging, and those before had moved.
+    const auto isSame = entry.state == ClusterState::packed && entry.sequence <= read_->newest;
+    if (status != Status::ok || directory_.header.kind != ClusterKind::packed) {
         directory_.entries.clear();
+        unread_ += isSame;
+    }
     entry_ = 0;
     looking_ = true;
 }
@@ -255,7 +279,7 @@ ClusterFs::ClusterSearch::open()
 double
 ClusterFs::ClusterSearch::meetClusters()
 {
-    const auto cluster = read_->buffer->data() + size_t(looked_) * geometry_.clusterBytes;
+    const auto cluster = buffer_->data() + size_t(looked_) * geometry_.clusterBytes;
     for (auto left = turnObjects; left && entry_ < directory_.entries.size(); --left, ++entry_)
         meet(cluster, directory_.entries[entry_]);
     if (entry_ < directory_.entries.size())
@@ -274,7 +298,7 @@ void
 ClusterFs::ClusterSearch::meet(const char * const cluster, const DirectoryEntry &e)
 {
     const auto payload = uint64_t(e.offset) + ExtentHeader::encodedBytes;
-    if (payload + e.size > geometry_.clusterBytes)
+    if (payload + e.size > std::min(read_->bytes, geometry_.clusterBytes))
         return; // damaged
     std::string url;
     if (findStoredUrl(cluster + payload, e.size, url))

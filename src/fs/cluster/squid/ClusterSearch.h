@@ -24,7 +24,7 @@ class TurnMeter;
 
 /// Meets all objects of a cache_dir with their URLs. The index knows no URLs, so this looks at staging first, and then reads
 /// the clusters that hold objects, one after the other, with one background request at a time: at most maxRate, and at most
-/// half of the time. It takes the memory of one read (readBytes, or a cluster) and of a directory.
+/// half of the time. It takes the memory of a request (readBytes), or of a cluster, and of a directory.
 ///
 /// The engine packs staged objects meanwhile, and moves others to clusters that were read already. All of these are in
 /// staging until their cluster is on the device, so a search that follows looks at those that are being packed, after
@@ -62,7 +62,7 @@ public:
     const SwapDir &dir() const { return dir_; }
     uint64_t clusters() const { return geometry_.clusterCount; }
     uint64_t clustersDone() const { return next_.value(); }
-    uint64_t unread() const { return unread_; } ///< clusters that could not be read; Squid gets no object of theirs, either
+    uint64_t unread() const { return unread_; } ///< clusters that could not be read, or whose directory is damaged
 
 private:
     enum class Phase : uint8_t { staging, reading, over };
@@ -72,6 +72,10 @@ private:
         BufferPointer buffer;
         ClusterNo first = noCluster;
         uint32_t clusters = 0; ///< that it reads, one behind the other
+        uint32_t bytes = 0; ///< of them
+        uint32_t moved = 0; ///< of these, those that have come
+        Sequence newest{0}; ///< of all clusters when it began
+        uint32_t piece = 0; ///< bytes of the request that is under way, or was last
         uint64_t answered = 0; ///< Clock::micros(), 0 = not yet
         Status status = Status::ok;
     };
@@ -84,9 +88,9 @@ private:
     };
 
     static constexpr uint64_t maxRate = 64 << 20; ///< bytes a second
-    static constexpr uint32_t readBytes = 1 << 20; ///< of one read, when clusters are not larger
+    static constexpr uint32_t readBytes = 1 << 20; ///< of one request
     static constexpr unsigned turnObjects = 200; ///< met in one turn
-    static constexpr unsigned packedObjects = 1000; ///< of those being packed, met in the turn of the engine; others later
+    static constexpr unsigned packedObjects = 300; ///< of those being packed, met in the turn of the engine; others later
     static constexpr unsigned turnStages = 2000; ///< slots of staging gone over in one turn
     static constexpr unsigned turnClusters = 5000; ///< lines of the cluster table gone over in one turn
 
@@ -98,6 +102,7 @@ private:
     double goOverStaging();
     double read();
     void begin(ClusterNo first, uint32_t count);
+    double request();
     double take();
     double meetClusters();
     void open();
@@ -124,6 +129,7 @@ private:
     /* clusters */
     ClusterNo next_{0}; ///< the next one that no read was begun for
     std::set<ClusterNo> again_; ///< others that have to be read, because the search was late for objects in packed_
+    const BufferPointer buffer_; ///< of all reads, of which there is one at a time
     std::shared_ptr<Read> read_; ///< whose clusters are being read or looked at, or nil
     uint32_t looked_ = 0; ///< how many of the clusters of read_ are done
     uint32_t alone_ = 0; ///< how many clusters to read one by one, because a read of several failed

@@ -128,7 +128,7 @@ ClusterFs::MapCells::addObjects(MapCell &cell, const ClusterNo n) const
     const auto live = catalog_.clusters()[n].live;
     std::vector<std::pair<uint32_t, bool>> extents; // offset; of the same group as the one before
     unsigned looks = 0;
-    for (auto slot = catalog_.clusters()[n].first; slot != noSlot && looks < Catalog::maxWalk / 2; slot = catalog_.index()[slot].sibling, ++looks) {
+    for (auto slot = catalog_.clusters()[n].first; slot != noSlot && looks < maxWalk; slot = catalog_.index()[slot].sibling, ++looks) {
         const auto &record = catalog_.index()[slot];
         if (!record.dead())
             extents.emplace_back(record.offset(), record.flags() & flagJoined);

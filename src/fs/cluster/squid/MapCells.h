@@ -83,7 +83,8 @@ private:
     unsigned addObjects(MapCell &, ClusterNo) const;
     void turnOver();
 
-    static constexpr unsigned turnLooks = 8192; ///< lines of the cluster table, or objects, which count as recordLooks
+    static constexpr unsigned turnLooks = 2048; ///< lines of the cluster table, or objects, which count as recordLooks
+    static constexpr unsigned maxWalk = turnLooks / 4; ///< objects of a cluster that are looked at
     static constexpr unsigned recordLooks = 4; ///< an object's record lies anywhere in memory
 
     const Catalog &catalog_;

@@ -58,10 +58,13 @@ ClusterFs::printable(const std::string &text)
 {
     std::string result;
     for (const auto c: text) {
+        if (c >= 0x20 && c < 0x7f && c != '\\') {
+            result += c;
+            continue;
+        }
         char code[8];
         snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-        const auto plain = c >= 0x20 && c < 0x7f && c != '\\';
-        result += plain ? std::string(1, c) : code;
+        result += code;
     }
     return result;
 }

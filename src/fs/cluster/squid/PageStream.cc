@@ -15,7 +15,7 @@
 namespace {
 
 /// seconds between looks at a client that takes no more
-const double ClientPause = 0.1;
+const double ClientPause = 0.005;
 
 } // namespace
 

@@ -38,7 +38,7 @@ private:
     double search();
     double removeFound();
 
-    static constexpr unsigned turnRemovals = 100; ///< in one turn
+    static constexpr unsigned turnRemovals = 50; ///< in one turn
     static constexpr unsigned removalsBetweenLooks = 1000; ///< at the journal
     static constexpr uint64_t maxPending = 10000; ///< deletes that may wait for the journal before the purge waits, too
 
