@@ -20,8 +20,10 @@
 extern "C" {
     extern void * const OurSwapDir[] __asm__("_ZTVN9ClusterFs7SwapDirE");
     extern void * const OurIoState[] __asm__("_ZTVN9ClusterFs7IoStateE");
+    extern void * const OurAction[] __asm__("_ZTVN9ClusterFs13MetricsActionE");
     extern void * const SquidDisk[] __asm__("_ZTVN5Store4DiskE");
     extern void * const SquidIoState[] __asm__("_ZTV12StoreIOState");
+    extern void * const SquidAction[] __asm__("_ZTVN3Mgr6ActionE");
 }
 
 namespace {
@@ -70,11 +72,11 @@ overrides(void * const ours, void * const theirs)
     if (!dladdr(ours, &info) || !info.dli_sname)
         return false;
     const std::string name(info.dli_sname);
-    for (const std::string ourClass: {"9ClusterFs7SwapDir", "9ClusterFs7IoState"}) {
+    for (const std::string ourClass: {"9ClusterFs7SwapDir", "9ClusterFs7IoState", "9ClusterFs13MetricsAction"}) {
         const auto place = name.find(ourClass);
         if (place == std::string::npos)
             continue;
-        for (const auto theirClass: {"5Store4Disk", "5Store10Controlled", "5Store7Storage", "12StoreIOState"}) {
+        for (const auto theirClass: {"5Store4Disk", "5Store10Controlled", "5Store7Storage", "12StoreIOState", "3Mgr6Action"}) {
             auto wanted = name;
             wanted.replace(place, ourClass.size(), theirClass);
             if (dlsym(RTLD_DEFAULT, wanted.c_str()) == theirs)
@@ -192,5 +194,6 @@ ClusterFs::fits(std::string &why)
     return sameOptions(why) &&
            sameOrder("Store::Disk", SquidDisk, OurSwapDir, why) &&
            sameOrder("StoreIOState", SquidIoState, OurIoState, why) &&
+           sameOrder("Mgr::Action", SquidAction, OurAction, why) &&
            sameSymbols(why);
 }

@@ -14,6 +14,9 @@ extern const Command inspectCommand;
 extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
+extern const Command listCommand;
+extern const Command findOfSquidCommand;
+extern const Command clearCommand;
 extern const Command purgeCommand;
 extern const Command ringCommand;
 extern const Command whatifCommand;
@@ -30,6 +33,9 @@ commands()
         checkCommand,
         dumpCommand,
         mapCommand,
+        listCommand,
+        findOfSquidCommand,
+        clearCommand,
         purgeCommand,
         ringCommand,
         whatifCommand,
@@ -63,8 +69,9 @@ overview()
            "  clusterfs help [SUBCOMMAND]\n"
            "  clusterfs --version\n"
            "\n"
-           "PATH is a block device or a file that no running Squid uses. Exit status: 0 done,\n"
-           "1 done but something is damaged, 2 refused.\n"
+           "PATH is a block device or a file that no running Squid uses, and SQUID is the address\n"
+           "of a running one, http://HOST:PORT. Exit status: 0 done, 1 done but something is\n"
+           "damaged, 2 refused.\n"
            "\n"
            "Subcommands that go through the objects take as much memory as Squid for the\n"
            "index: 36 bytes an object, 64 a cluster. Each subcommand has a manual page, such as\n"
@@ -83,7 +90,7 @@ Line::read(const Words &given)
     if (!CommandLine::read(given))
         return false;
     if (paths_.empty())
-        throw BadRequest("there is no path. Name a block device or a file");
+        throw BadRequest("there is no path. Name a block device or a file, or the address of a running Squid");
     if (paths_.size() > 1)
         throw BadRequest("one path at a time: there are " + paths_[0] + " and " + paths_[1]);
     if (path().empty())

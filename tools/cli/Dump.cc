@@ -3,9 +3,7 @@
 
 #include "Commands.h"
 #include "Objects.h"
-#include "SwapMeta.h"
 
-#include <cinttypes>
 #include <cstdio>
 
 using namespace Tools;
@@ -13,36 +11,12 @@ using namespace Tools;
 namespace ClusterFs::Cli {
 namespace {
 
-/// one at a time, since there may be more of them than fit into memory
-/// \param json of the object before: its fields are used again, which takes half the time
-void
-printJson(const FoundObject &object, const std::string *url, Json &json)
+/// what dump shows of an object
+ObjectLine
+lineOf(const FoundObject &object, const std::string &url)
 {
-    const auto &info = object.info;
-    json["key"] = object.named ? Json(object.key.hex()) : Json();
-    json["url"] = url ? Json(bytesText(*url)) : Json();
-    json["size"] = info.size;
-    json["timestamp"] = info.timestamp;
-    json["expires"] = info.expires;
-    json["last_modified"] = info.lastModified;
-    json["flags"] = flagNames(info.flags);
-    json["cluster"] = object.cluster.value();
-    json["offset"] = object.offset;
-    json["state"] = object.status == Status::ok ? "whole" : "damaged";
-    puts(jsonText(json).c_str());
-}
-
-void
-printText(const FoundObject &object, const std::string *url)
-{
-    std::string flags;
-    for (const auto &name: flagNames(object.info.flags))
-        flags += (flags.empty() ? "" : ",") + name;
-    const auto &info = object.info;
-    printf("%s\t%s\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%u\t%u\t%s\n",
-           object.named ? object.key.hex().c_str() : "-", url ? printable(*url).c_str() : "-", info.size,
-           info.timestamp, info.expires, info.lastModified, flags.empty() ? "-" : flags.c_str(),
-           object.cluster.value(), object.offset, object.status == Status::ok ? "whole" : "damaged");
+    return {object.named ? object.key.hex() : "", printable(url), object.info, object.cluster, object.offset,
+            object.status == Status::ok ? "whole" : "damaged"};
 }
 
 int
@@ -66,12 +40,9 @@ runDump(const Words &words)
         opened.view->examine(n, cluster);
         for (const auto &object: cluster.objects) {
             std::string url;
-            const bool known = object.status == Status::ok && findUrl(object.bytes, object.size, url);
+            const bool known = object.status == Status::ok && findStoredUrl(object.bytes, object.size, url);
             damaged += object.status != Status::ok;
-            if (json)
-                printJson(object, known ? &url : nullptr, asJson);
-            else
-                printText(object, known ? &url : nullptr);
+            printObject(lineOf(object, known ? url : ""), json ? &asJson : nullptr);
         }
     }
     if (damaged)

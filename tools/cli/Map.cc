@@ -2,18 +2,21 @@
 /* clusterfs map: a picture of a device. */
 
 #include "Commands.h"
+#include "Manager.h"
 #include "Objects.h"
+
+#include "fs/cluster/squid/MapCells.h"
+#include "fs/cluster/squid/ObjectText.h"
 
 #include <algorithm>
 #include <cinttypes>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 namespace ClusterFs::Cli {
 namespace {
 
-constexpr unsigned maxColumns = 50;
 constexpr unsigned panelSide = 500; ///< pixels
 constexpr unsigned panelStep = 580; ///< from one panel to the next
 constexpr unsigned headHeight = 90; ///< title, and the first panel's own head
@@ -48,134 +51,42 @@ blend(const Colour &a, const Colour &b, const double share)
     return {a.red + (b.red - a.red) * share, a.green + (b.green - a.green) * share, a.blue + (b.blue - a.blue) * share};
 }
 
-/// one cluster, or several neighbours where there are too many for a picture
-struct Cell {
-    ClusterNo first = noCluster;
-    ClusterNo last = noCluster;
-    unsigned packed = 0; ///< clusters in each state
-    unsigned large = 0;
-    unsigned bad = 0;
-    unsigned log = 0;
+/// what the picture shows, of a stopped cache or a running one
+struct Shown {
+    std::string path;
     uint64_t objects = 0;
-    uint64_t grouped = 0; ///< those that lie in a group of two and more
-    uint64_t groups = 0;
-    uint64_t liveBytes = 0;
-    double written = 0; ///< sum of the clusters' ranks among all, 1 = the latest
-    double used = 0;
-    uint32_t latest = 0; ///< write, seconds since 1970
-
-    unsigned inUse() const { return packed + large; }
+    uint64_t clusters = 0;
+    uint64_t clusterBytes = 0;
+    std::vector<MapCell> cells;
 };
 
 class Map
 {
 public:
-    Map(const std::string &path, const OpenedIndex &);
+    explicit Map(const Shown &);
     void print() const;
 
 private:
-    void add(Cell &, ClusterNo) const;
-    void addObjects(Cell &, ClusterNo) const;
-    template <typename Value> std::vector<double> ranks(Value) const;
-    Colour contents(const Cell &) const;
+    Colour contents(const MapCell &) const;
     void printCell(unsigned panel, size_t number, const Colour &, const std::string &title) const;
     void printContents() const;
-    void printRamp(unsigned panel, const Ramp &, double (*value)(const Cell &, double clusterBytes)) const;
+    void printRamp(unsigned panel, const Ramp &, double (*value)(const MapCell &, double clusterBytes)) const;
     void printHead(unsigned panel, const std::string &title) const;
     void printKey(unsigned panel, unsigned at, const Colour &, const char *text) const;
 
-    const std::string path_;
-    const Catalog &catalog_;
-    const double clusterBytes_;
-    std::vector<double> writtenRank_;
-    std::vector<double> usedRank_;
-    std::vector<Cell> cells_;
+    const Shown &shown_;
     unsigned columns_ = 1;
 };
 
-Map::Map(const std::string &path, const OpenedIndex &opened):
-    path_(path),
-    catalog_(opened.view->catalog()),
-    clusterBytes_(opened.superblock.geometry.clusterBytes)
+Map::Map(const Shown &shown):
+    shown_(shown)
 {
-    writtenRank_ = ranks([this](const ClusterNo n) { return catalog_.clusters()[n].sequence; });
-    usedRank_ = ranks([this](const ClusterNo n) { return uint64_t(catalog_.clusters()[n].heat); });
-    const auto count = catalog_.clusters().count();
-    const auto perCell = (count + maxColumns * maxColumns - 1) / (maxColumns * maxColumns);
-    for (ClusterNo n{0}; catalog_.clusters().has(n); ++n) {
-        if (n.value() % perCell == 0) {
-            cells_.emplace_back();
-            cells_.back().first = n;
-        }
-        cells_.back().last = n;
-        add(cells_.back(), n);
-    }
-    while (columns_ * columns_ < cells_.size())
+    while (columns_ * columns_ < shown_.cells.size())
         ++columns_;
 }
 
-/// where each cluster in use stands among them by a value: the least at 0, the most at 1
-template <typename Value>
-std::vector<double>
-Map::ranks(const Value value) const
-{
-    std::vector<ClusterNo> order;
-    for (ClusterNo n{0}; catalog_.clusters().has(n); ++n) {
-        const auto state = catalog_.clusters()[n].state;
-        if (state == ClusterState::packed || state == ClusterState::part)
-            order.push_back(n);
-    }
-    std::stable_sort(order.begin(), order.end(), [&](const ClusterNo a, const ClusterNo b) { return value(a) < value(b); });
-    std::vector<double> result(catalog_.clusters().count(), 0.0);
-    for (size_t i = 0; i < order.size(); ++i)
-        result[order[i].value()] = order.size() > 1 ? static_cast<double>(i) / static_cast<double>(order.size() - 1) : 1.0;
-    return result;
-}
-
-void
-Map::add(Cell &cell, const ClusterNo n) const
-{
-    const auto &c = catalog_.clusters()[n];
-    if (c.state == ClusterState::bad) {
-        ++cell.bad;
-    } else if (c.state == ClusterState::log) {
-        ++cell.log;
-        return;
-    } else if (c.state == ClusterState::part) {
-        ++cell.large;
-        cell.liveBytes += c.end;
-    } else if (c.state == ClusterState::packed) {
-        ++cell.packed;
-        cell.liveBytes += c.liveBytes;
-        addObjects(cell, n);
-    } else {
-        return;
-    }
-    cell.written += writtenRank_[n.value()];
-    cell.used += usedRank_[n.value()];
-    cell.latest = std::max(cell.latest, c.written);
-}
-
-void
-Map::addObjects(Cell &cell, const ClusterNo n) const
-{
-    std::vector<std::pair<uint32_t, bool>> extents; // offset; of the same group as the one before
-    for (auto slot = catalog_.clusters()[n].first; slot != noSlot; slot = catalog_.index()[slot].sibling) {
-        const auto &record = catalog_.index()[slot];
-        if (!record.dead())
-            extents.emplace_back(record.offset(), record.flags() & flagJoined);
-    }
-    std::sort(extents.begin(), extents.end());
-    cell.objects += extents.size();
-    for (size_t i = 0; i < extents.size(); ++i) {
-        const bool leads = i + 1 < extents.size() && extents[i + 1].second && (i == 0 || !extents[i].second);
-        cell.groups += leads;
-        cell.grouped += leads || (i > 0 && extents[i].second);
-    }
-}
-
 Colour
-Map::contents(const Cell &cell) const
+Map::contents(const MapCell &cell) const
 {
     if (cell.bad)
         return badColour;
@@ -231,8 +142,8 @@ Map::printContents() const
     printKey(0, 300, freeColour, "free");
     printKey(0, 350, badColour, "out of use");
     printKey(0, 430, logColour, "index log");
-    for (size_t i = 0; i < cells_.size(); ++i) {
-        const auto &cell = cells_[i];
+    for (size_t i = 0; i < shown_.cells.size(); ++i) {
+        const auto &cell = shown_.cells[i];
         std::string title = "cluster " + std::to_string(cell.first.value());
         if (cell.last != cell.first)
             title = "clusters " + std::to_string(cell.first.value()) + " to " + std::to_string(cell.last.value());
@@ -255,15 +166,15 @@ Map::printContents() const
 }
 
 void
-Map::printRamp(const unsigned panel, const Ramp &ramp, double (*value)(const Cell &, double clusterBytes)) const
+Map::printRamp(const unsigned panel, const Ramp &ramp, double (*value)(const MapCell &, double clusterBytes)) const
 {
     printHead(panel, ramp.title);
     printKey(panel, 0, ramp.from, ramp.least);
     printKey(panel, 90, blend(ramp.from, ramp.to, 0.5), "");
     printKey(panel, 110, ramp.to, ramp.most);
-    for (size_t i = 0; i < cells_.size(); ++i) {
-        const auto share = cells_[i].inUse() ? std::clamp(value(cells_[i], clusterBytes_), 0.0, 1.0) : 0.0;
-        printCell(panel, i, cells_[i].inUse() ? blend(ramp.from, ramp.to, share) : freeColour, "");
+    for (size_t i = 0; i < shown_.cells.size(); ++i) {
+        const auto share = shown_.cells[i].inUse() ? std::clamp(value(shown_.cells[i], static_cast<double>(shown_.clusterBytes)), 0.0, 1.0) : 0.0;
+        printCell(panel, i, shown_.cells[i].inUse() ? blend(ramp.from, ramp.to, share) : freeColour, "");
     }
 }
 
@@ -271,33 +182,79 @@ void
 Map::print() const
 {
     std::string name;
-    for (const auto ch: printable(path_))
+    for (const auto ch: printable(shown_.path))
         name += ch == '<' ? "&lt;" : ch == '&' ? "&amp;" : std::string(1, ch);
     const auto width = 2 * panelStep;
     const auto height = 2 * panelStep + headHeight - 60;
     printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %u %u\" font-family=\"sans-serif\">\n"
            "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n"
-           "<text x=\"30\" y=\"32\" font-size=\"18\">%s: %" PRIu64 " objects in %u clusters of %.0f KB, in the order of their place</text>\n",
-           width, height, width, height, name.c_str(), catalog_.objects(), catalog_.clusters().count(), clusterBytes_ / 1024);
+           "<text x=\"30\" y=\"32\" font-size=\"18\">%s: %" PRIu64 " objects in %" PRIu64 " clusters of %" PRIu64 " KB, in the order of their place</text>\n",
+           width, height, width, height, name.c_str(), shown_.objects, shown_.clusters, shown_.clusterBytes / 1024);
     printContents();
-    printRamp(1, ageRamp, [](const Cell &cell, double) { return cell.written / cell.inUse(); });
-    printRamp(2, useRamp, [](const Cell &cell, double) { return cell.used / cell.inUse(); });
-    printRamp(3, liveRamp, [](const Cell &cell, const double clusterBytes) {
+    printRamp(1, ageRamp, [](const MapCell &cell, double) { return cell.written / cell.inUse(); });
+    printRamp(2, useRamp, [](const MapCell &cell, double) { return cell.used / cell.inUse(); });
+    printRamp(3, liveRamp, [](const MapCell &cell, const double clusterBytes) {
         return static_cast<double>(cell.liveBytes) / (clusterBytes * cell.inUse());
     });
     printf("</svg>\n");
 }
 
+/// \returns false, with the reason printed, when that is not possible
+bool
+lookAtImage(const std::string &path, Shown &shown)
+{
+    OpenedIndex opened;
+    if (!openIndex(path, false, opened))
+        return false;
+    const auto &catalog = opened.view->catalog();
+    MapCells cells(catalog);
+    while (cells.work())
+        ;
+    shown = {path, catalog.objects(), catalog.clusters().count(), opened.superblock.geometry.clusterBytes, cells.cells()};
+    return true;
+}
+
+/// \returns false, with the reason printed, when that is not possible
+bool
+askSquid(const Manager &squid, const std::string &dir, Shown &shown)
+{
+    Manager::Lines lines;
+    if (!squid.ask("clusterfs_map", dir.empty() ? "" : "dir", dir, lines) || !squid.whole(lines))
+        return false;
+    shown.path = valueOf(lines, "cache_dir");
+    shown.objects = strtoull(valueOf(lines, "objects").c_str(), nullptr, 10);
+    shown.clusters = strtoull(valueOf(lines, "clusters").c_str(), nullptr, 10);
+    shown.clusterBytes = strtoull(valueOf(lines, "cluster bytes").c_str(), nullptr, 10);
+    for (const auto &[name, value]: lines) {
+        if (name != "cell")
+            continue;
+        shown.cells.emplace_back();
+        if (shown.cells.size() > MapCells::maxColumns * MapCells::maxColumns || !shown.cells.back().parse(value)) {
+            complain(squid.address() + ": this is no map: is Squid's clusterfs of another version?");
+            return false;
+        }
+    }
+    return true;
+}
+
 int
 runMap(const Words &words)
 {
+    std::string dir;
+    std::string passwordFile;
     Line line("map");
+    line.section("Of a running Squid");
+    line.text("dir", dir, "PATH", "the cache_dir, as squid.conf names it; needed when there are several");
+    declarePassword(line, passwordFile);
     if (!line.read(words))
         return exitFine;
-    OpenedIndex opened;
-    if (!openIndex(line.path(), false, opened))
+    const auto live = Manager::IsAddress(line.path());
+    if (!live && !(dir + passwordFile).empty())
+        throw BadRequest("--dir and --password-file are for a running Squid");
+    Shown shown;
+    if (live ? !askSquid(Manager(line.path(), passwordFile), dir, shown) : !lookAtImage(line.path(), shown))
         return exitCannot;
-    Map(line.path(), opened).print();
+    Map(shown).print();
     return exitFine;
 }
 
@@ -305,8 +262,8 @@ runMap(const Words &words)
 
 extern const Command mapCommand = {
     "map", &runMap,
-    "PATH",
-    "Prints a picture of the device as SVG: the places of groups, single and large\n"
+    "PATH|SQUID [--dir=PATH] [--password-file=FILE]",
+    "Prints a picture of a device as SVG: the places of groups, single and large\n"
     "objects, the age and last use of each cluster, and the share of it that is still\n"
     "needed. Changes nothing."
 };

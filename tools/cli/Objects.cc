@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opening for the subcommands, and names of flags. */
+/* Opening for the subcommands. */
 
 #include "Objects.h"
+
+#include <cstdio>
+
+using namespace Tools;
 
 namespace ClusterFs::Cli {
 
@@ -40,38 +44,36 @@ openIndex(const std::string &path, const bool writable, OpenedIndex &opened)
     return false;
 }
 
-std::vector<std::string>
-flagNames(const uint8_t flags)
+void
+printObject(const ObjectLine &object, Json * const asJson)
 {
-    static const struct {
-        uint8_t flag;
-        const char *name;
-    } table[] = {
-        {flagRevalidateAlways, "revalidate-always"},
-        {flagRevalidateStale, "revalidate-stale"},
-        {flagNegative, "negative"},
-        {flagBadLength, "bad-length"},
-        {flagDoubtful, "doubtful"},
-        {flagParted, "parted"},
-    };
-    std::vector<std::string> names;
-    for (const auto &line: table) {
-        if (flags & line.flag)
-            names.push_back(line.name);
+    if (!asJson) {
+        puts(object.text().c_str());
+        return;
     }
-    return names;
+    auto &json = *asJson;
+    const auto &info = object.info;
+    const auto placed = object.cluster != noCluster;
+    json["key"] = object.key.empty() ? Json() : Json(object.key);
+    json["url"] = object.url.empty() ? Json() : Json(bytesText(unprintable(object.url)));
+    json["size"] = info.size;
+    json["timestamp"] = info.timestamp;
+    json["expires"] = info.expires;
+    json["last_modified"] = info.lastModified;
+    json["flags"] = flagNames(info.flags);
+    json["cluster"] = placed ? Json(object.cluster.value()) : Json();
+    json["offset"] = placed ? Json(object.offset) : Json();
+    json["state"] = object.state.empty() ? Json() : Json(object.state);
+    puts(jsonText(json).c_str());
 }
 
 void
 putFlags(Output &out, const uint8_t flags)
 {
-    std::string text;
-    for (const auto &name: flagNames(flags))
-        text += (text.empty() ? "" : ",") + name;
-    if (text.empty())
+    if (flagNames(flags).empty())
         out.putNothing("flags");
     else
-        out.put("flags", text);
+        out.put("flags", flagText(flags));
 }
 
 } // namespace ClusterFs::Cli

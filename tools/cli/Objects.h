@@ -7,6 +7,8 @@
 #include "IndexView.h"
 #include "Output.h"
 
+#include "fs/cluster/squid/ObjectText.h"
+
 namespace ClusterFs::Cli {
 
 /// Opens a device that has a clusterfs superblock, and warns when others may
@@ -23,9 +25,11 @@ struct OpenedIndex {
 /// \returns false, with the reason printed, when that is not possible
 bool openIndex(const std::string &path, bool writable, OpenedIndex &);
 
-/// the names of an object's flags
-std::vector<std::string> flagNames(uint8_t flags);
-/// the same as a value of an item, separated by commas
+/// Prints an object, a line each, since there may be more of them than fit into memory.
+/// \param json nil for text; else the fields of the object before, which are used again: that takes half the time
+void printObject(const ObjectLine &, Tools::Json *json);
+
+/// the names of an object's flags as a value of an item
 void putFlags(Output &, uint8_t flags);
 
 } // namespace ClusterFs::Cli

@@ -3,6 +3,8 @@
 
 #include "Output.h"
 
+#include "fs/cluster/squid/ObjectText.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -10,30 +12,12 @@ using namespace Tools;
 
 namespace ClusterFs::Cli {
 
-static bool
-plain(const char c)
-{
-    return c >= 0x20 && c < 0x7f && c != '\\';
-}
-
 /// a name as text shows it
 static std::string
 label(std::string name)
 {
     std::replace(name.begin(), name.end(), '_', ' ');
     return name;
-}
-
-std::string
-printable(const std::string &text)
-{
-    std::string result;
-    for (const char c: text) {
-        char code[8];
-        snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-        result += plain(c) ? std::string(1, c) : code;
-    }
-    return result;
 }
 
 Output::Output(const bool json):

@@ -12,9 +12,6 @@
 
 namespace ClusterFs::Cli {
 
-/// text whose control characters and bytes beyond ASCII are written as \xNN
-std::string printable(const std::string &);
-
 /// Prints named values to standard output. As text: as they come, a line each,
 /// indented by depth, but the values of a list's item share a line. As JSON: in
 /// the end, one object in one line, in which bytes beyond ASCII are \u0080 to \u00ff.

@@ -2,11 +2,12 @@
 /* clusterfs purge. */
 
 #include "Commands.h"
+#include "Manager.h"
 #include "Objects.h"
-#include "SwapMeta.h"
 
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/engine/Open.h"
+#include "fs/cluster/squid/ObjectText.h"
 
 #include <regex.h>
 
@@ -36,6 +37,9 @@ public:
     /// \throws BadRequest when the options do not say which
     void prepare(const Line &);
     bool matches(const std::string &url) const;
+
+    /// asks a running Squid for the purge. \returns an ExitCode
+    int purge(const Manager &, bool variants, bool json) const;
 
 private:
     std::string url_;
@@ -79,6 +83,13 @@ Choice::matches(const std::string &url) const
     return url == url_;
 }
 
+int
+Choice::purge(const Manager &squid, const bool variants, const bool json) const
+{
+    const auto name = !pattern_.empty() ? "pattern" : !prefix_.empty() ? "prefix" : variants ? "all" : "url";
+    return squid.run("clusterfs_purge", name, pattern_ + prefix_ + url_, json);
+}
+
 /// what was found to be removed
 struct Matches {
     struct Object {
@@ -101,7 +112,7 @@ search(IndexView &view, const Choice &choice, Matches &matches)
             std::string url;
             if (object.status != Status::ok)
                 ++matches.unread;
-            if (object.status != Status::ok || !findUrl(object.bytes, object.size, url) || !choice.matches(url))
+            if (object.status != Status::ok || !findStoredUrl(object.bytes, object.size, url) || !choice.matches(url))
                 continue;
             matches.objects.push_back({object.key, object.info.size});
             printf("%s\t%" PRIu64 "\t%s\n", object.key.hex().c_str(), object.info.size, printable(url).c_str());
@@ -180,13 +191,29 @@ runPurge(const Words &words)
 {
     Choice choice;
     std::string error;
+    std::string passwordFile;
     bool dry = false;
+    bool variants = false;
+    bool json = false;
     Line line("purge");
     choice.declare(line);
     line.flag("dry-run", dry, "only list the objects, and remove none");
+    line.section("Of a running Squid");
+    line.flag("variants", variants, "with --url: all variants of the URL (Vary), by a search through the disks");
+    line.flag("json", json, "print JSON");
+    declarePassword(line, passwordFile);
     if (!line.read(words))
         return exitFine;
     choice.prepare(line);
+    const auto live = Manager::IsAddress(line.path());
+    if (live && dry)
+        throw BadRequest("--dry-run is for a cache that no Squid has open");
+    if (!live && (variants || json || !passwordFile.empty()))
+        throw BadRequest("--variants, --json and --password-file are for a running Squid");
+    if (variants && !line.given("url"))
+        throw BadRequest("--variants goes with --url=URL; the others remove all variants anyhow");
+    if (live)
+        return choice.purge(Manager(line.path(), passwordFile), variants, json);
     OpenedIndex opened;
     if (!openIndex(line.path(), !dry, opened))
         return exitCannot;
@@ -214,9 +241,11 @@ runPurge(const Words &words)
 
 extern const Command purgeCommand = {
     "purge", &runPurge,
-    "PATH (--url=URL | --prefix=TEXT | --pattern=REGEX) [--dry-run]",
+    "PATH|SQUID (--url=URL [--variants] | --prefix=TEXT | --pattern=REGEX) [--dry-run]\n"
+    "                [--password-file=FILE] [--json]",
     "Removes objects from a cache that no Squid has open. Lists them, a line each (key,\n"
-    "size, URL, separated by tabs), and says at the end how many were removed."
+    "size, URL, separated by tabs), and says at the end how many were removed. Or has a\n"
+    "running Squid remove them, from memory, too, waits for the end, and says how many."
 };
 
 } // namespace ClusterFs::Cli

@@ -5,6 +5,8 @@
 #include "Commands.h"
 #include "Output.h"
 
+#include "fs/cluster/squid/ObjectText.h"
+
 #include <algorithm>
 #include <cstdio>
 

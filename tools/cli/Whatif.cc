@@ -6,6 +6,7 @@
 #include "Output.h"
 
 #include "fs/cluster/learning/RequestText.h"
+#include "fs/cluster/squid/ObjectText.h"
 #include "tools/base/Lru.h"
 #include "tools/base/Random.h"
 #include "tools/base/Text.h"

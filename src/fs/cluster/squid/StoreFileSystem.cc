@@ -3,6 +3,7 @@
 
 #include "squid.h"
 #include "fs/cluster/squid/MetricsAction.h"
+#include "fs/cluster/squid/LivePages.h"
 #include "fs/cluster/squid/Search.h"
 #include "fs/cluster/squid/Stats.h"
 #include "fs/cluster/squid/StoreFileSystem.h"
@@ -22,6 +23,7 @@ ClusterFs::StoreFileSystem::createSwapDir()
         registered_ = true;
         Mgr::RegisterAction("clusterfs", "Clustered Store Statistics", &ReportStats, 0, 1);
         MetricsAction::Register();
+        registerLivePages();
 #if HAVE_FS_CLUSTER // a Squid with our patches asks
         Store::AddSearch(&Search::Make);
 #endif

@@ -180,11 +180,29 @@ ClusterFs::SwapDir::reconfigure()
         return;
     }
     config_ = wanted;
-    if (started())
-        engine_->reconfigure(config_);
+    configureEngine();
     const auto missing = started() ? !readable() : !trouble_.empty();
     if (missing && !eventFind(&StartAgain, this)) // as an event, after squid.conf has been read to its end
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
+}
+
+/// gives the engine the options that are live
+void
+ClusterFs::SwapDir::configureEngine()
+{
+    if (!started())
+        return;
+    auto config = config_;
+    if (clearing_)
+        config.clusterLifetime = config.persist = 1;
+    engine_->reconfigure(config);
+}
+
+void
+ClusterFs::SwapDir::setClearing(const bool clearing)
+{
+    clearing_ = clearing;
+    configureEngine();
 }
 
 /// computes the defaults that depend on other directives
@@ -379,6 +397,8 @@ ClusterFs::SwapDir::open(std::string &error)
     if (!device_)
         return Status::ioError;
 
+    ++starts_;
+    clearing_ = false;
     const auto status = openEngine(*device_, clock_, config_, log(), engine_, error);
     if (status != Status::ok)
         return status;
@@ -417,6 +437,8 @@ ClusterFs::SwapDir::poll()
     if (!started())
         return;
     engine_->poll();
+    if (watch_)
+        watch_();
     kickProducers();
     noteRebuild();
 }
@@ -507,7 +529,7 @@ ClusterFs::SwapDir::readable() const
 StoreEntry *
 ClusterFs::SwapDir::get(const cache_key * const key)
 {
-    if (!readable())
+    if (!readable() || clearing_)
         return nullptr;
 
     const auto name = keyOf(key);
@@ -553,7 +575,7 @@ bool
 ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
 {
     assert(!e.hasDisk());
-    if (!readable() || !e.key)
+    if (!readable() || clearing_ || !e.key)
         return false;
 
     const auto name = keyOf(static_cast<const cache_key*>(e.key));
@@ -723,7 +745,7 @@ ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
 bool
 ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded, int &load) const
 {
-    if (!started() || engine_->state() == EngineState::readOnly || !readable())
+    if (!started() || clearing_ || engine_->state() == EngineState::readOnly || !readable())
         return false;
     if (!Store::Disk::canStore(e, diskSpaceNeeded, load))
         return false;

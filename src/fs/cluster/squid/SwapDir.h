@@ -101,6 +101,23 @@ public:
     /// \returns false at the end, when listing is off, or when looks is 0
     bool nextObject(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
+    /// the engine and its device; nil when there is none. Who keeps more than a turn what they say compares starts().
+    Engine *engine() const { return engine_.get(); }
+    Device *device() const { return device_.get(); }
+    unsigned starts() const { return starts_; } ///< counts engines
+
+    /// whether all calls of the engine do what they are for, and objects are stored and found
+    bool serving() const { return started() && !clearing_ && engine_->state() == EngineState::serving; }
+
+    /// looks an object up without counting that, as get() would find it
+    bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing_ && engine_->peek(key, info); }
+
+    /// While a dir is cleared, nothing is found or stored, and the engine packs what is staged and frees all clusters.
+    void setClearing(bool);
+
+    /// Calls a function after each turn of the engine; an empty one ends that.
+    void watch(std::function<void()> watch) { watch_ = std::move(watch); }
+
     /// calls IoState::kickProducer() once its writer is not congested any more
     void kickWhenDrained(const RefCount<IoState> &);
 
@@ -116,6 +133,7 @@ private:
     void dumpOption(StoreEntry *) const;
     void reject(const std::string &why) const;
     void resolveDefaults(Config &) const;
+    void configureEngine();
 
     /* start and stop */
     Status open(std::string &error);
@@ -160,6 +178,9 @@ private:
     mutable MissedDeletes missed_; ///< deletes while there was no engine, or its device was out of service
     RebuildNotice rebuild_;
     bool stopped_ = false; ///< see stopped()
+    std::function<void()> watch_; ///< see watch()
+    bool clearing_ = false; ///< see setClearing()
+    unsigned starts_ = 0; ///< see starts()
 };
 
 } // namespace ClusterFs

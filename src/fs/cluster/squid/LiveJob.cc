@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* DEBUG: section 47    Store Directory Routines */
+
+#include "squid.h"
+#include "base/CodeContext.h"
+#include "base/TextException.h"
+#include "event.h"
+#include "fs/cluster/squid/LiveJob.h"
+#include "fs/cluster/squid/SwapDir.h"
+#include "globals.h"
+#include "sbuf/SBuf.h"
+#include "sbuf/Stream.h"
+#include "store/Controller.h"
+#include "time/gadgets.h"
+
+#include <sstream>
+
+namespace {
+
+/// never destroyed at exit, when Squid's parts that a job needs are gone
+ClusterFs::LiveJob *LatestJob = nullptr;
+
+} // namespace
+
+ClusterFs::LiveJob::LiveJob():
+    begun_(squid_curtime)
+{
+}
+
+ClusterFs::LiveJob *
+ClusterFs::LiveJob::Latest()
+{
+    return LatestJob;
+}
+
+std::string
+ClusterFs::LiveJob::Start(std::unique_ptr<LiveJob> job)
+{
+    if (LatestJob && !LatestJob->over())
+        return "another purge or clear is running: wait for its end, or stop it";
+    if (StoreController::store_dirs_rebuilding)
+        return "Squid is still loading the index of a cache_dir: try again later";
+    delete LatestJob;
+    LatestJob = job.release();
+    LatestJob->go(); // a clear takes effect before the next request
+    return std::string();
+}
+
+void
+ClusterFs::LiveJob::schedule(const double seconds)
+{
+    eventAdd("ClusterFs::LiveJob::Go", &Go, this, seconds, 0, false);
+}
+
+void
+ClusterFs::LiveJob::Go(void * const self)
+{
+    CallService(nullptr, [self] {
+        static_cast<LiveJob *>(self)->go();
+    });
+}
+
+void
+ClusterFs::LiveJob::go()
+{
+    double pause = 0;
+    try {
+        if (shutting_down)
+            end(State::stopped, "");
+        else
+            pause = measuredWork();
+    } catch (...) {
+        fail(ToSBuf(CurrentException).c_str());
+    }
+    if (!over())
+        schedule(pause);
+}
+
+double
+ClusterFs::LiveJob::measuredWork()
+{
+    const TurnMeter::Turn turn(turns_);
+    return work();
+}
+
+void
+ClusterFs::LiveJob::stop()
+{
+    if (over())
+        return;
+    if (eventFind(&Go, this))
+        eventDelete(&Go, this);
+    end(State::stopped, "");
+}
+
+void
+ClusterFs::LiveJob::end(const State state, const std::string &why)
+{
+    state_ = state;
+    why_ = why;
+    ended_ = squid_curtime;
+    letGo();
+}
+
+std::string
+ClusterFs::LiveJob::report() const
+{
+    static const char * const names[] = {"running", "done", "stopped", "failed"};
+    std::ostringstream os;
+    os << describe() <<
+       "state: " << names[static_cast<unsigned>(state_)] << "\n";
+    if (!why_.empty())
+        os << "reason: " << why_ << "\n";
+    os << turns_.line() <<
+       "begun: " << begun_ << "\n"
+       "seconds: " << (over() ? ended_ : static_cast<int64_t>(squid_curtime)) - begun_ << "\n";
+    return os.str();
+}

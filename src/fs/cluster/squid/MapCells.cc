@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Going over the cluster table for a picture. */
+
+#include "fs/cluster/squid/MapCells.h"
+
+#include "fs/cluster/catalog/Catalog.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace {
+
+bool
+inUse(const ClusterFs::ClusterState s)
+{
+    return s == ClusterFs::ClusterState::packed || s == ClusterFs::ClusterState::part;
+}
+
+} // namespace
+
+std::string
+ClusterFs::MapCell::text() const
+{
+    std::ostringstream os;
+    os << first.value() << ' ' << last.value() << ' ' << packed << ' ' << large << ' ' << bad << ' ' << log << ' ' << objects << ' ' <<
+       grouped << ' ' << groups << ' ' << liveBytes << ' ' << written << ' ' << used << ' ' << latest;
+    return os.str();
+}
+
+bool
+ClusterFs::MapCell::parse(const std::string &text)
+{
+    std::istringstream is(text);
+    uint32_t from = 0;
+    uint32_t to = 0;
+    is >> from >> to >> packed >> large >> bad >> log >> objects >> grouped >> groups >> liveBytes >> written >> used >> latest;
+    first = ClusterNo(from);
+    last = ClusterNo(to);
+    return is && is.peek() == std::istringstream::traits_type::eof() && from <= to && uint64_t(to) - from + 1 >= uint64_t(packed) + large;
+}
+
+ClusterFs::MapCells::MapCells(const Catalog &catalog):
+    catalog_(catalog),
+    perCell_((catalog.clusters().count() + maxColumns * maxColumns - 1) / (maxColumns * maxColumns))
+{
+}
+
+bool
+ClusterFs::MapCells::work()
+{
+    const auto &clusters = catalog_.clusters();
+    for (looks_ = turnLooks; looks_ && step_ != Step::over; --looks_) {
+        if (clusters.has(next_))
+            step(next_++);
+        else
+            turnOver();
+    }
+    return step_ != Step::over;
+}
+
+/// all clusters are gone over
+void
+ClusterFs::MapCells::turnOver()
+{
+    next_ = ClusterNo(0);
+    if (step_ == Step::count) {
+        written_.finish();
+        used_.finish();
+    } else if (step_ == Step::fill && cell_.first != noCluster) {
+        cells_.push_back(cell_);
+    }
+    step_ = static_cast<Step>(static_cast<unsigned>(step_) + 1);
+}
+
+/// goes over one cluster
+void
+ClusterFs::MapCells::step(const ClusterNo n)
+{
+    const auto &c = catalog_.clusters()[n];
+    if (step_ == Step::fill) {
+        fill(n);
+    } else if (inUse(c.state) && step_ == Step::range) {
+        written_.widen(c.sequence.value());
+        used_.widen(c.heat);
+    } else if (inUse(c.state)) {
+        written_.add(c.sequence.value());
+        used_.add(c.heat);
+    }
+}
+
+void
+ClusterFs::MapCells::fill(const ClusterNo n)
+{
+    if (n.value() % perCell_ == 0) {
+        if (n.value())
+            cells_.push_back(cell_);
+        cell_ = MapCell();
+        cell_.first = n;
+    }
+    cell_.last = n;
+    const auto &c = catalog_.clusters()[n];
+    if (c.state == ClusterState::bad) {
+        ++cell_.bad;
+    } else if (c.state == ClusterState::log) {
+        ++cell_.log;
+        return;
+    } else if (c.state == ClusterState::part) {
+        ++cell_.large;
+        cell_.liveBytes += c.end;
+    } else if (c.state == ClusterState::packed) {
+        ++cell_.packed;
+        cell_.liveBytes += c.liveBytes;
+        looks_ -= std::min(looks_ - 1, addObjects(cell_, n) * recordLooks);
+    } else {
+        return;
+    }
+    cell_.written += written_.rankOf(c.sequence.value());
+    cell_.used += used_.rankOf(c.heat);
+    cell_.latest = std::max(cell_.latest, c.written);
+}
+
+/// counts the objects of a cluster and their groups; of very many, it goes over some and takes the others for alike
+/// \returns how many it has gone over
+unsigned
+ClusterFs::MapCells::addObjects(MapCell &cell, const ClusterNo n) const
+{
+    const auto live = catalog_.clusters()[n].live;
+    std::vector<std::pair<uint32_t, bool>> extents; // offset; of the same group as the one before
+    unsigned looks = 0;
+    for (auto slot = catalog_.clusters()[n].first; slot != noSlot && looks < maxWalk; slot = catalog_.index()[slot].sibling, ++looks) {
+        const auto &record = catalog_.index()[slot];
+        if (!record.dead())
+            extents.emplace_back(record.offset(), record.flags() & flagJoined);
+    }
+    std::sort(extents.begin(), extents.end());
+    uint64_t groups = 0;
+    uint64_t grouped = 0;
+    for (size_t i = 0; i < extents.size(); ++i) {
+        const bool leads = i + 1 < extents.size() && extents[i + 1].second && (i == 0 || !extents[i].second);
+        groups += leads;
+        grouped += leads || (i > 0 && extents[i].second);
+    }
+    cell.objects += live;
+    if (!extents.empty()) {
+        cell.groups += groups * live / extents.size();
+        cell.grouped += grouped * live / extents.size();
+    }
+    return looks;
+}
+
+/* ranks */
+
+void
+ClusterFs::MapCells::Ranks::widen(const uint64_t value)
+{
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
+}
+
+size_t
+ClusterFs::MapCells::Ranks::bucketOf(const uint64_t value) const
+{
+    const auto range = most_ - least_ + 1;
+    const auto at = std::clamp(value, least_, most_) - least_; // of now, while the range is that of before
+    if (range <= maxBuckets)
+        return at;
+    return std::min(maxBuckets - 1, static_cast<size_t>(static_cast<double>(at) / static_cast<double>(range) * maxBuckets));
+}
+
+void
+ClusterFs::MapCells::Ranks::add(const uint64_t value)
+{
+    if (least_ > most_)
+        return; // of the first clusters, written between two pieces
+    if (counts_.empty())
+        counts_.resize(std::min<uint64_t>(maxBuckets, most_ - least_ + 1));
+    ++counts_[bucketOf(value)];
+    ++total_;
+}
+
+void
+ClusterFs::MapCells::Ranks::finish()
+{
+    uint32_t below = 0;
+    for (auto &count: counts_)
+        count = std::exchange(below, below + count) + count / 2;
+}
+
+/// where a value stands among all: the least at 0, the most at 1
+double
+ClusterFs::MapCells::Ranks::rankOf(const uint64_t value) const
+{
+    if (total_ < 2 || counts_.empty())
+        return 1.0;
+    return std::min(1.0, static_cast<double>(counts_[bucketOf(value)]) / static_cast<double>(total_ - 1));
+}

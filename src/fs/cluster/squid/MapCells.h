@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A device in a few thousand cells, for a picture of it. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_MAPCELLS_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_MAPCELLS_H
+
+#include "fs/cluster/base/Types.h"
+
+#include <string>
+#include <vector>
+
+namespace ClusterFs {
+
+class Catalog;
+
+/// one cluster, or several neighbours where there are too many for a picture
+struct MapCell {
+    ClusterNo first = noCluster;
+    ClusterNo last = noCluster;
+    unsigned packed = 0; ///< clusters in each state
+    unsigned large = 0;
+    unsigned bad = 0;
+    unsigned log = 0;
+    uint64_t objects = 0;
+    uint64_t grouped = 0; ///< those that lie in a group of two and more
+    uint64_t groups = 0;
+    uint64_t liveBytes = 0;
+    double written = 0; ///< sum of the ranks of the clusters in use among all of these by their last write, 1 = the latest
+    double used = 0; ///< the same by their last use
+    uint32_t latest = 0; ///< write, seconds since 1970
+
+    unsigned inUse() const { return packed + large; }
+
+    /// the cell as a line of text, and back
+    std::string text() const;
+    /// \returns false when the text is none of a cell
+    bool parse(const std::string &text);
+};
+
+/// Goes over clusters and objects in small pieces, because there are millions of them. What changes between two pieces
+/// is in some cells as it was, and in others as it is.
+class MapCells
+{
+public:
+    static constexpr unsigned maxColumns = 50; ///< a picture has the square of this as cells at most
+
+    /// \param catalog must outlive this
+    explicit MapCells(const Catalog &catalog);
+
+    /// does a piece of the work, in less than a millisecond
+    /// \returns false when all cells are there
+    bool work();
+
+    /// the cells that are whole so far
+    const std::vector<MapCell> &cells() const { return cells_; }
+
+private:
+    enum class Step : uint8_t { range, count, fill, over };
+
+    /// Ranks values by a histogram, exact while the range of values is not larger than it: sorting millions of
+    /// clusters would take a second.
+    class Ranks
+    {
+    public:
+        void widen(uint64_t value);
+        void add(uint64_t value);
+        void finish();
+        double rankOf(uint64_t value) const;
+
+    private:
+        static constexpr size_t maxBuckets = 1 << 16;
+
+        size_t bucketOf(uint64_t value) const;
+
+        uint64_t least_ = ~uint64_t(0);
+        uint64_t most_ = 0;
+        uint64_t total_ = 0;
+        std::vector<uint32_t> counts_; ///< finish() makes them ranks
+    };
+
+    void step(ClusterNo);
+    void fill(ClusterNo);
+    unsigned addObjects(MapCell &, ClusterNo) const;
+    void turnOver();
+
+    static constexpr unsigned turnLooks = 2048; ///< lines of the cluster table, or objects, which count as recordLooks
+    static constexpr unsigned maxWalk = turnLooks / 4; ///< objects of a cluster that are looked at
+    static constexpr unsigned recordLooks = 4; ///< an object's record lies anywhere in memory
+
+    const Catalog &catalog_;
+    const uint32_t perCell_; ///< clusters
+    Step step_ = Step::range;
+    ClusterNo next_{0};
+    unsigned looks_ = 0; ///< left in this piece
+    Ranks written_;
+    Ranks used_;
+    MapCell cell_; ///< is being filled
+    std::vector<MapCell> cells_;
+};
+
+} // namespace ClusterFs
+
+#endif

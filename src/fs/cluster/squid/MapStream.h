@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The manager's page with the map of a cache_dir. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_MAPSTREAM_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_MAPSTREAM_H
+
+#include "fs/cluster/squid/MapCells.h"
+#include "fs/cluster/squid/PageStream.h"
+
+namespace ClusterFs {
+
+class SwapDir;
+
+/// Writes lines "name: value" about the device, a line "cell: ..." for each MapCell, and "end: yes".
+class MapStream final : public PageStream
+{
+public:
+    /// \param dir has an engine
+    explicit MapStream(const SwapDir &dir);
+
+private:
+    double work(std::string &) override;
+
+    const SwapDir &dir_;
+    const unsigned starts_; ///< of the cache_dir when the page began
+    MapCells cells_;
+    bool begun_ = false; ///< the lines about the device are written
+    size_t written_ = 0; ///< cells
+};
+
+} // namespace ClusterFs
+
+#endif
