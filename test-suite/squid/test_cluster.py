@@ -55,11 +55,12 @@ class Cluster:
         return front.start()
 
     def grow(self):
-        """One more cache, whose line comes last. The front ends start anew, one after the other: front.conf says why."""
+        """One more cache, whose line comes last. The front ends read it while they run, one after the other."""
         self.caches.append(self._cache(f"cache{len(self.caches) + 1}"))
         for front in self.fronts:
-            front.stop().configure(*self._lines(front.dir.name))
-            front.start()
+            front.configure(*self._lines(front.dir.name))
+            front.reconfigure("Accepting HTTP Socket connections")
+            wait_for(lambda: front.mgr("server_list").count("Status     : Up") == len(self.caches), "all caches known to be up")
 
     def owners(self, urls):
         """{URL: the name of its cache}, as the tool says."""
