@@ -173,3 +173,59 @@ def test_haproxy_by_url_and_connect(t):
     reply = tunnel.getresponse()
     assert reply.status == 200 and len(reply.read()) == 5000
     tunnel.close()
+
+
+class BenchOrigin:
+    """The web server of the benchmarks, on a port of its own."""
+
+    def __init__(self):
+        self._process = subprocess.Popen([BUILD / "bench-origin", "--port", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.port = int(self._process.stdout.readline().split()[1])
+
+    def close(self):
+        """Ends it, and waits for that."""
+        self._process.terminate()
+        self._process.communicate(timeout=60)
+
+
+PAGES = 60
+
+
+def waits_per_page(t, replaced):
+    """How often a page's objects had to wait for a disk, when the benchmarks' browsers visited PAGES of 12 sites anew after a restart
+    of all three caches. On disks where a request costs much, so that reading groups always pays."""
+    origin = t.closing(BenchOrigin())
+    disks = [t.cache_dir("", "persist=1 checkpoint=2", path=t.modelled_disk(256, "readLatency=4000").path) for _ in range(3)]
+    cluster = Cluster(t, 3, replaced=replaced, cache_dirs=disks, origin_port=origin.port)
+
+    def visit(seed):
+        done = subprocess.run(
+            [BUILD / "bench-client", "--proxy", f"127.0.0.1:{cluster.fronts[0].client.port}", "--origin", f"127.0.0.1:{origin.port}", "--domain", "bench.test",
+             "--sites", "12", "--pages", "5", "--objects", "30", "--page-bytes", "200000", "--order", "once", "--visits", str(PAGES), "--users", "4",
+             "--one-address", "--seed", str(seed), "--json", "-"], capture_output=True, text=True, timeout=300, check=True)
+        result = json.loads(done.stdout)
+        assert result["errors"] == result["failedVisits"] == 0, result
+        return result
+
+    visit(1)
+    visit(2)
+    for cache in cluster.caches:
+        cache.wait_packed()
+    cluster.restart_caches()
+    result = visit(3)
+    assert result["hits"] == result["requests"] > 20 * PAGES, result
+    waits = sum(cache.values().number("hits from disk") for cache in cluster.caches)
+    cluster.stop()
+    return waits / PAGES
+
+
+@pytest.mark.stores("clusterfs")
+@pytest.mark.needs("modelled disk")
+def test_pages_want_the_hash_of_the_host(t):
+    """With it, a page waits for a disk about once, and by URL for each of the caches."""
+    if not (BUILD / "bench-client").exists():
+        pytest.fail("bench-client is not built: make bench-programs")
+    by_host = waits_per_page(t, [])
+    by_url = waits_per_page(t, [(" carp-key=scheme,host", "")])
+    print(f"      waits for a disk for each page: {by_host:.2f} by host, {by_url:.2f} by URL")
+    assert by_host < by_url / 2, (by_host, by_url)

@@ -106,11 +106,11 @@ class HaproxyFront:
 
 
 class Cluster:
-    """Caches and two front ends of a class of the above. All hosts are the test's origin server.
-    replaced: (text, other text) of the front ends' example."""
+    """Caches and two front ends of a class of the above. All hosts are the server at origin_port (default: the test's own).
+    replaced: (text, other text) of the front ends' example. cache_dirs: lines for the caches (default: small files)."""
 
-    def __init__(self, t, count, front=CarpFront, replaced=(), cache_dirs=(), options="persist=1"):
-        self.t, self._cache_dirs, self._options = t, cache_dirs, options
+    def __init__(self, t, count, front=CarpFront, replaced=(), cache_dirs=(), origin_port=None):
+        self.t, self._cache_dirs, self._origin_port = t, cache_dirs, origin_port or t.origin.port
         self.caches = []
         for _ in range(count):
             self._add()
@@ -119,9 +119,9 @@ class Cluster:
     def _add(self):
         name, t = f"cache{len(self.caches) + 1}", self.t
         lines = example("cache.conf", [("192.0.2.0/24", "127.0.0.1"), ("192.0.2.9", "127.0.0.1")])
-        origin = f"cache_peer 127.0.0.1 parent {t.origin.port} 0 no-query no-digest originserver name=origin"
+        origin = f"cache_peer 127.0.0.1 parent {self._origin_port} 0 no-query no-digest originserver name=origin"
         log = f"access_log stdio:{t.dir / name / 'clients.log'} logformat=clients"
-        place = self._cache_dirs[len(self.caches)] if self._cache_dirs else t.cache_dir(64, self._options, name=name + ".img")
+        place = self._cache_dirs[len(self.caches)] if self._cache_dirs else t.cache_dir(64, "persist=1", name=name)
         self.caches.append(t.squid(place, *lines, origin, "never_direct allow all", f"visible_hostname {name}",
                                    "logformat clients %>a %ru", log, folder=name).create().start())
 
@@ -130,6 +130,18 @@ class Cluster:
         self._add()
         for front in self.fronts:
             front.take(self.caches)
+
+    def restart_caches(self):
+        """All of them, one after the other, until the front ends know that they are back."""
+        for cache in self.caches:
+            cache.restart()
+        for front in self.fronts:
+            front.take(self.caches)
+
+    def stop(self):
+        """Ends all its Squids; their folders are free for another one."""
+        for squid in [front.squid for front in self.fronts] + self.caches:
+            squid.stop()
 
     def holders(self, urls):
         """{URL: names of the caches that have it}"""
