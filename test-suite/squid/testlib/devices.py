@@ -16,7 +16,7 @@ CLUSTERFS = BUILD / "clusterfs"
 
 def tool(name):
     """The path of a system program, or of one that install-packages has unpacked; None where there is none."""
-    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:{BUILD}/prometheus/usr/bin")
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:{BUILD}/prometheus/usr/bin:{BUILD}/haproxy/usr/sbin")
 
 
 def _checked(*command):
