@@ -3,6 +3,7 @@
 matters, and with a restart in between. Only what stands below "# Yours" is replaced."""
 
 import re
+import socket
 import ssl
 import threading
 
@@ -16,6 +17,9 @@ FOLDER = TOP / "examples"
 NAMES = [path.stem for path in sorted(FOLDER.glob("*.conf"))]
 DISK = "/dev/disk/by-id/ata-YOUR_DISK"
 DAY = 86400
+MONTHS = str(200 * DAY)  # the Age of answers that caches have had for long
+#: what this machine, and others of a cloud, have for themselves
+HERE = ("http://127.0.0.1/", "http://169.254.169.254/latest/meta-data/")
 
 
 def halves(text):
@@ -41,18 +45,22 @@ class Ready:
     def __init__(self, t, name, hosts):
         self.t, self.name, self.hosts = t, name, hosts
         self.ours = Authority(t.dir / "ca", "proxy")
-        theirs = Authority(t.dir / "ca", "world")
+        self.theirs = Authority(t.dir / "ca", "world")
         self.web = t.closing(Site())
-        self.tls = t.closing(Site(theirs.issue(*hosts)))
+        self.second = t.closing(Site())
+        self.tls = t.closing(Site(self.theirs.issue(*hosts)))
         self.ports = {}
-        self.squid = self._make(theirs)
+        self.squid = self._make()
         self.client = Browser(self.ports.get("3128", 0), self.ours)
-        self.undecrypted = Browser(self.ports.get("3128", 0), theirs)
+        self.undecrypted = Browser(self.ports.get("3128", 0), self.theirs)
 
     def _changes(self):
         """What this machine has in place of what the example names; ports are replaced elsewhere."""
         yours = halves((FOLDER / f"{self.name}.conf").read_text(encoding="utf-8"))[1]
-        library = next(folder for folder in (self.t.prefix / "libexec", self.t.prefix / "lib" / "squid") if folder.is_dir())
+        library = next((folder for folder in (self.t.prefix / "libexec", self.t.prefix / "lib" / "squid") if (folder / "log_file_daemon").exists()))
+        for need, where in (("tls-cert", "security_file_certgen"), ("store_id_program", "storeid_file_rewrite")):
+            if need in yours and not (library / where).exists():
+                pytest.skip(f"this Squid is built without {where}")
         certificates = self.t.dir / "ssl_db"
         if "sslcrtd_program" in yours and not certificates.exists():
             run(library / "security_file_certgen", "-c", "-s", certificates, "-M", "4MB")
@@ -65,12 +73,13 @@ class Ready:
             "/etc/squid/www.example.com.pem": self.ours.issue("www.example.com"),
             "/etc/squid/store-id.rules": FOLDER / "store-id.rules",
             "192.0.2.10 parent 80 ": f"127.0.0.1 parent {self.web.port} ",
+            "192.0.2.11 parent 80 ": f"127.0.0.1 parent {self.second.port} ",
             "acl clients src 10.0.0.0/8": "acl clients src 127.0.0.1",
             "acl workers src 10.0.0.0/8": "acl workers src 127.0.0.1",
         }
         return {old: new for old, new in every.items() if old in yours}
 
-    def _make(self, theirs):
+    def _make(self):
         changes = self._changes()
         text = replaced(self.name, changes)
         conf = self.t.dir / "as-it-stands.conf"
@@ -90,8 +99,9 @@ class Ready:
                       f"cache_peer 127.0.0.1 parent {self.tls.port} 0 no-query no-digest originserver name=tls login=PASSTHRU",
                       "acl test_tls proto HTTPS", "cache_peer_access web deny CONNECT", "cache_peer_access web deny test_tls",
                       "cache_peer_access tls allow CONNECT", "cache_peer_access tls allow test_tls", "cache_peer_access tls deny all",
-                      f"acl SSL_ports port {self.tls.port}", f"acl Safe_ports port {self.tls.port}", "never_direct allow all", f"tls_outgoing_options cafile={theirs.crt}"]
-        return self.t.squid(*lines, access="").create().start()
+                      f"acl SSL_ports port {self.tls.port}", f"acl Safe_ports port {self.tls.port}", "never_direct allow all", f"tls_outgoing_options cafile={self.theirs.crt}"]
+        # what the tests' own lines set otherwise is Squid's default
+        return self.t.squid(*lines, access="", max_object_mb=4).create().start()
 
     def secure(self, url):
         """This https: URL with the port of the test's sites."""
@@ -112,6 +122,31 @@ class Ready:
 
     def from_disk(self, url, **more):
         return self.get(url, "TCP_HIT", **more)
+
+    def together(self, url, client=None):
+        """Several clients ask before the site has answered; it is asked once. All get it."""
+        site = self.tls if url.startswith("https:") else self.web
+        thing, replies = site.thing(url), []
+        thing.hold = threading.Event()
+        threads = [threading.Thread(target=lambda: replies.append((client or self.client).get(url))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: self.squid.mgr("active_requests").count(url.partition("?")[0]) >= len(threads), "all requests at Squid", 20)
+        thing.hold.set()
+        for thread in threads:
+            thread.join()
+        assert [reply.body == thing.body for reply in replies] == [True] * len(threads) and site.count(url) == 1, site.count(url)
+
+    def refuses(self, *urls, tunnels=True):
+        """None of these URLs is to be had, nor one by a stranger, nor the manager but from this machine; and where tunnels are
+        allowed, nor another port than those of the web."""
+        stranger = Browser(self.client.port, source="127.0.0.2")
+        known = self.web.put(f"http://{self.hosts[0]}/known")
+        assert stranger.get(known).status == 403 and self.client.get(known).status == 200
+        if tunnels:
+            urls += tuple(place.format(self.hosts[0]) for place in ("http://{}:25/", "https://{}:25/", "https://{}:80/"))
+        for url in urls:
+            assert self.client.status(url) == 403, url
 
     def log(self):
         """Squid's access.log."""
@@ -157,9 +192,7 @@ def test_forward_proxy(t):
     for number in (1, 2):
         reply = ready.undecrypted.get(secret)
         assert reply.body == ready.tls.thing(secret).body and ready.tls.count(secret) == number
-    assert ready.client.get(f"http://127.0.0.1:{ready.web.port}/").status == 403
-    with pytest.raises(OSError, match="403"):
-        ready.undecrypted.get("https://bank.test:25/")
+    ready.refuses(*HERE)
 
 
 def test_tls_interception(t):
@@ -185,7 +218,17 @@ def test_tls_interception(t):
         assert ready.undecrypted.get(account).body == ready.tls.thing(account).body and ready.tls.count(account) == number
     with pytest.raises(ssl.SSLCertVerificationError):
         ready.undecrypted.get(page)
+    # an intercepted client's address is known first, and the name from its TLS only
+    intercepted, secret = [Browser(ready.client.port, whose, tunnel="192.0.2.80") for whose in (ready.ours, ready.theirs)]
+    ready.from_disk(page, client=intercepted)
+    assert secret.get(account).body == ready.tls.thing(account).body
+    with socket.create_connection(("127.0.0.1", ready.client.port)) as foreign:
+        foreign.sendall(f"CONNECT 192.0.2.80:{ready.tls.port} HTTP/1.1\r\n\r\n".encode())
+        assert foreign.recv(1000).startswith(b"HTTP/1.1 200")
+        foreign.sendall(b"SSH-2.0-client\r\n")
+        assert not foreign.recv(1000).startswith(b"HTTP")  # it is what the server says to that, not Squid
     assert "login.bank.example" in ready.log() and "/account" not in ready.log()
+    ready.refuses(*HERE)
 
 
 def test_accelerator(t):
@@ -196,7 +239,10 @@ def test_accelerator(t):
     page = ready.web.put("http://www.example.com/index.html", Cache_Control=f"max-age={DAY}", Last_Modified=LAST_MODIFIED)
     old = ready.web.put("http://www.example.com/news", Cache_Control="max-age=60", Age="3600", Last_Modified=LAST_MODIFIED)
     members = ready.web.put("http://www.example.com/members", needs={"Authorization": "Basic eDp5"}, Cache_Control="max-age=60")
+    film = ready.web.put("http://www.example.com/film.mp4", 6 << 20, Last_Modified=LAST_MODIFIED)
     ready.get(page, "TCP_MISS", client=plain)
+    ready.get(film, "TCP_MISS", client=plain)
+    ready.together(ready.web.put("http://www.example.com/front", Cache_Control="max-age=60"), client=plain)
     secret = page.replace("http:", "https:")
     ready.tls = ready.web  # the server speaks HTTP only
     ready.get(secret, "TCP_MISS", client=tls, X_Forwarded_Proto="gopher")
@@ -207,11 +253,15 @@ def test_accelerator(t):
         ready.get(members, "TCP_MISS", client=plain, Authorization="Basic eDp5")
     ready.restart()
     ready.from_disk(page, client=plain)
+    ready.from_disk(film, client=plain)
     ready.from_disk(secret, client=tls)
     ready.from_disk(page, client=plain, Cache_Control="no-cache", Pragma="no-cache")
     ready.get(old, "TCP_REFRESH_UNMODIFIED", client=plain)
     ready.disk_was_read()
     assert plain.get("http://www.elsewhere.example/index.html").status == 403
+    stranger = Browser(ready.ports["80"], direct=True, source="127.0.0.2")
+    assert stranger.request(page, method="PURGE").status == 403
+    ready.from_disk(page, client=stranger)
     assert plain.request(page, method="PURGE").status == 200
     ready.get(page, "TCP_MISS", client=plain)
     ready.web.close()
@@ -248,30 +298,31 @@ def test_cvmfs(t):
     ready.get(stale, "TCP_MISS")
     ready.get(stale, "TCP_REFRESH_UNMODIFIED")
     assert ready.web.thing(stale).answers == {200: 1, 304: 1}
-    assert ready.client.get(outside).status == 403
+    ready.together(ready.web.put(f"{stratum}/data/01/{2:038x}", Cache_Control=f"max-age={DAY}"))
+    ready.refuses(outside, tunnels=False)
+    assert ready.undecrypted.status(ready.secure("https://frontier.cern.ch/")) == 403
 
 
 def test_packages(t):
     """Packages are hits after months, lists are asked for each time, and a new list is taken at once."""
     ready = Ready(t, "packages", ["deb.debian.org", "dl.rockylinux.org", "www.site.test"])
     debian, rocky = "http://deb.debian.org/debian", "http://dl.rockylinux.org/pub/rocky/9/BaseOS/x86_64/os"
-    months = str(200 * DAY)  # what these answers have been on their way for
-    packages = [ready.web.put(f"{debian}/pool/main/h/hello/hello_2.{n}-1_amd64.deb", size=40000 + n, Age=months, Last_Modified=LAST_MODIFIED)
+    packages = [ready.web.put(f"{debian}/pool/main/h/hello/hello_2.{n}-1_amd64.deb", size=40000 + n, Age=MONTHS, Last_Modified=LAST_MODIFIED)
                 for n in range(20)]
-    packages += [ready.web.put(f"{debian}/pool/main/l/linux/linux-image-6.12_amd64.deb", size=15 << 20, Age=months, Last_Modified=LAST_MODIFIED),
-                 ready.web.put(f"{debian}/dists/trixie/main/binary-amd64/by-hash/SHA256/{7:064x}", Age=months, Last_Modified=LAST_MODIFIED),
-                 ready.web.put(f"{rocky}/Packages/b/bash-5.1.8-9.el9.x86_64.rpm", Age=months, Last_Modified=LAST_MODIFIED),
-                 ready.web.put(f"{rocky}/repodata/{8:064x}-primary.xml.gz", Age=months, Last_Modified=LAST_MODIFIED)]
+    packages += [ready.web.put(f"{debian}/pool/main/l/linux/linux-image-6.12_amd64.deb", size=15 << 20, Age=MONTHS, Last_Modified=LAST_MODIFIED),
+                 ready.web.put(f"{debian}/dists/trixie/main/binary-amd64/by-hash/SHA256/{7:064x}", Age=MONTHS, Last_Modified=LAST_MODIFIED),
+                 ready.web.put(f"{rocky}/Packages/b/bash-5.1.8-9.el9.x86_64.rpm", Age=MONTHS, Last_Modified=LAST_MODIFIED),
+                 ready.web.put(f"{rocky}/repodata/{8:064x}-primary.xml.gz", Age=MONTHS, Last_Modified=LAST_MODIFIED)]
     lists = [ready.web.put(url, Last_Modified=LAST_MODIFIED, ETag='"first"') for url in (
         f"{debian}/dists/trixie/InRelease", f"{debian}/dists/trixie/Release.gpg", f"{debian}/dists/trixie/main/binary-amd64/Packages.xz",
         f"{rocky}/repodata/repomd.xml")]
-    short = ready.web.put(f"{debian}/pool/main/s/short/short_1_all.deb", Age=months, Cache_Control=f"max-age={30 * DAY}", Last_Modified=LAST_MODIFIED)
+    short = ready.web.put(f"{debian}/pool/main/s/short/short_1_all.deb", Age=MONTHS, Cache_Control=f"max-age={30 * DAY}", Last_Modified=LAST_MODIFIED)
     for url in [*packages, *lists, short]:
         ready.get(url, "TCP_MISS")
     ready.restart()
     for url in packages:
         reply = ready.from_disk(url)
-        assert int(reply.headers["Age"]) >= int(months)
+        assert int(reply.headers["Age"]) >= int(MONTHS)
     ready.disk_was_read()
     for url in [*lists, short]:
         ready.get(url, "TCP_REFRESH_UNMODIFIED")
@@ -281,18 +332,19 @@ def test_packages(t):
         ready.get(url, "TCP_REFRESH_MODIFIED")
         reply = ready.client.get(url, If_Modified_Since="Tue, 02 Jan 2024 00:00:00 GMT")
         assert reply.status == 304 and ready.web.count(url) == 2  # a client's own question is Squid's, too
-    assert ready.client.get("http://www.site.test/").status == 403
+    ready.together(ready.web.put(f"{debian}/pool/main/n/new/new_1_all.deb", Last_Modified=LAST_MODIFIED))
+    ready.refuses("http://www.site.test/")
 
 
 def test_registry(t):
     """Two machines pull an image. The registry passes undecrypted, with their tokens; a layer is a hit under another
     signature, from the disk and without a connection to its host; what is asked for with a token is no one else's."""
     hub, blobs, quay = "registry-1.docker.io", "production.cloudflare.docker.com", "cdn01.quay.io"
-    ready = Ready(t, "registry", [hub, blobs, quay])
+    ready = Ready(t, "registry", [hub, blobs, quay, "elsewhere.test"])
 
     def blob(host, digest, signature, **more):
         url = ready.secure(f"https://{host}/registry-v2/docker/registry/v2/blobs/sha256/{digest[:2]}/{digest}/data?verify={signature}")
-        return ready.tls.put(url, seed=digest, Last_Modified=LAST_MODIFIED, **more)
+        return ready.tls.put(url, seed=digest, Last_Modified=LAST_MODIFIED, **{"Age": MONTHS, **more})
 
     def pull(digest, signature, size, code):
         """Asks the registry, and follows its redirect as clients do: without the token."""
@@ -312,10 +364,15 @@ def test_registry(t):
         pull(digest, "second", size, "TCP_HIT")
     assert hub in ready.log() and "/v2/library" not in ready.log()
     ready.disk_was_read()
+    strange = ready.web.put(f"http://elsewhere.test/blobs/sha256:{digest}", seed="something else", Cache_Control="max-age=60")
+    ready.get(strange, "TCP_MISS")
+    ready.get(blob(blobs, digest, "again", size=size), "TCP_HIT")
     private, public = ("aa" * 32, "no-transform"), ("bb" * 32, f"public, max-age={DAY}")
     for (digest, control), second in ((private, "TCP_MISS"), (public, "TCP_HIT")):
         for code in ("TCP_MISS", second):
-            ready.get(blob(quay, digest, code, Cache_Control=control), code, Authorization="Bearer t")
+            ready.get(blob(quay, digest, code, Cache_Control=control, Age="1"), code, Authorization="Bearer t")
+    ready.together(blob(blobs, "cc" * 32, "first"))
+    ready.refuses(*HERE)
     ready.tls.close()
     digest, size = layers.popitem()
     ready.tls.put(ready.secure(f"https://{blobs}/registry-v2/docker/registry/v2/blobs/sha256/{digest[:2]}/{digest}/data?verify=third"), seed=digest, size=size)
@@ -324,30 +381,36 @@ def test_registry(t):
 
 def test_tiles(t):
     """Tiles are hits, and a 304 makes an old one good again; a changed one comes at once; an old one comes while the
-    renderer is too busy; what is no tile is not asked for."""
+    renderer is too busy; another renders while it is down; what is no tile is not asked for."""
     ready = Ready(t, "tiles", ["tile.example.com"])
     client = Browser(ready.ports["80"], direct=True)
     page = "https://map.example.com/"
     views = [[f"http://tile.example.com/14/{8800 + 4 * view + x}/{5370 + y}.png" for x in range(4) for y in range(3)] for view in range(4)]
     for url in sum(views, []):
         ready.web.put(url, size=10000 + len(url), Cache_Control=f"max-age={DAY}", ETag=f'"{url[-20:]}"')
-    old = ready.web.put("http://tile.example.com/0/0/0.png", Cache_Control="max-age=60", Age="3600", ETag='"world"')
-    for url in [*sum(views, []), old]:
+    silent = ready.web.put("http://tile.example.com/3/1/2.png", ETag='"silent"')
+    old = ready.web.put("http://tile.example.com/0/0/0.png", Cache_Control="max-age=60", Age=str(20 * DAY), ETag='"world"')
+    for url in [*sum(views, []), old, silent]:
         ready.get(url, "TCP_MISS", client=client, Referer=page)
     ready.restart()
-    for url in sum(views, []):
+    for url in [*sum(views, []), silent]:
         ready.from_disk(url, client=client, Referer=page, Cache_Control="no-cache")
     ready.disk_was_read()
     ready.get(old, "TCP_REFRESH_UNMODIFIED", client=client)
     assert ready.web.thing(old).answers == {200: 1, 304: 1}
-    ready.web.put(old, seed="a new street", Cache_Control="max-age=60", Age="3600", ETag='"the world now"')
+    ready.web.put(old, seed="a new street", Cache_Control="max-age=60", Age=str(20 * DAY), ETag='"the world now"')
     reply = ready.get(old, "TCP_REFRESH_MODIFIED", client=client)
     ready.web.put(old, status=503)
     again = client.get(old)
     assert again.status == 200 and again.body == reply.body and ready.squid.result(again) == "TCP_REFRESH_FAIL_OLD"
+    ready.together(ready.web.put("http://tile.example.com/1/0/0.png", Cache_Control="max-age=60"), client=client)
+    assert client.request(silent, method="PURGE").status == 403
     for path in ("14/8800/5370.png/status", "14/8800/5370.png/dirty", "14/8800/5370.png?x=1", "index.html"):
         assert client.get(f"http://tile.example.com/{path}").status == 403, path
     assert client.get("http://www.elsewhere.example/14/8800/5370.png").status == 403
+    ready.web.close()
+    ready.web = ready.second
+    ready.get(ready.web.put("http://tile.example.com/2/0/0.png", Cache_Control="max-age=60"), "TCP_MISS", client=client)
 
 
 def test_updates(t):
@@ -358,10 +421,10 @@ def test_updates(t):
     size = 40 << 20
     first, second = [ready.web.put(
         f"http://{host}/filestreamingservice/files/e56b5b40-3d30-449c-a72d-5ce7c0423f05?P1={n}&P2=404&P3=2&P4=DgQodfR4av4dn{n}%3d", size, seed="update",
-        Last_Modified=LAST_MODIFIED) for n, host in enumerate(ready.hosts[:2])]
+        Age=MONTHS, Last_Modified=LAST_MODIFIED) for n, host in enumerate(ready.hosts[:2])]
     body = ready.web.thing(first).body
     more = threading.Event()
-    ready.web.thing(first).hold = (1 << 20, more)
+    ready.web.thing(first).hold, ready.web.thing(first).held = more, 1 << 20
 
     def piece(url, start, end, client):
         reply = client.get(url, Range=f"bytes={start}-{end - 1}")
@@ -381,7 +444,15 @@ def test_updates(t):
     wait_for(lambda: ready.client.cached(first), "the whole file in the cache", 60)
     chunks = [[ready.web.put(f"http://{host}/depot/228983/chunk/{n:040x}", 900000 + n, seed=f"chunk {n}", Cache_Control="max-age=31536000")
                for host in ready.hosts[3:5]] for n in range(8)]
-    cab = ready.web.put("http://download.windowsupdate.com/c/msdownload/update/software/secu/2026/11/kb.cab", 500000, Last_Modified=LAST_MODIFIED)
+    cab = ready.web.put("http://download.windowsupdate.com/c/msdownload/update/software/secu/2026/11/kb.cab", 500000, Age=MONTHS, Last_Modified=LAST_MODIFIED)
+    left = ready.web.put("http://download.windowsupdate.com/c/left.cab", 9 << 20, Last_Modified=LAST_MODIFIED)
+    ready.web.thing(left).hold, ready.web.thing(left).held = threading.Event(), 1 << 20
+    fetch = ready.client.open(left)
+    fetch.read(100000)
+    fetch.abort()
+    wait_for(lambda: left not in ready.squid.mgr("active_requests"), "Squid knows that the client is gone")
+    ready.web.thing(left).hold.set()
+    wait_for(lambda: ready.client.cached(left), "the file that its client has left")
     for url, _ in chunks:
         ready.get(url, "TCP_MISS")
     ready.get(cab, "TCP_MISS")
@@ -390,9 +461,10 @@ def test_updates(t):
         assert ready.squid.result(piece(second, start, start + 70000, ready.client)) == "TCP_HIT"
     for _, url in chunks:
         ready.from_disk(url)
-    for url in (first, second, cab):
+    for url in (first, second, cab, left):
         ready.get(url, "TCP_HIT")
     ready.disk_was_read()
     ready.get(cab, "TCP_REFRESH_UNMODIFIED", Pragma="no-cache", Cache_Control="no-cache")
     assert ready.web.thing(cab).answers == {200: 1, 304: 1}
-    assert ready.client.get("http://www.site.test/").status == 403
+    ready.together(ready.web.put("http://download.windowsupdate.com/c/next.cab", Last_Modified=LAST_MODIFIED))
+    ready.refuses("http://www.site.test/")

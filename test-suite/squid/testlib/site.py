@@ -6,6 +6,7 @@ import collections
 import contextlib
 import http.client
 import http.server
+import re
 import socket
 import ssl
 import subprocess
@@ -46,11 +47,12 @@ class Authority:
 
 
 class Thing:
-    """What is under one URL. hold: (how many bytes of the body are sent before the test sets an event, that event)."""
+    """What is under one URL. hold: an event that the answer waits for, held: how many bytes of its body are sent before (None:
+    not even its head)."""
 
     def __init__(self, body, status, headers, needs):
         self.body, self.status, self.headers, self.needs = body, status, headers, needs
-        self.hold = None
+        self.hold, self.held = None, None
         self.answers = collections.Counter()  # by status
         self.last = {}  # headers of the latest request, names in lower case
 
@@ -82,18 +84,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             end = int(last) + 1 if last else len(body)
             status, more["Content-Range"] = 206, f"bytes {first}-{end - 1}/{len(body)}"
             body = body[int(first):end]
+        thing.answers[status] += 1
+        if thing.hold and thing.held is None:
+            thing.hold.wait(WAIT)
         self.send_response(status)
         for name, value in more.items():
             self.send_header(name, value)
         if status != 304:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        thing.answers[status] += 1
-        at = 0
-        if thing.hold and status == 200:
-            at, event = thing.hold
-            self.wfile.write(body[:at])
-            event.wait(WAIT)
+        at = thing.held or 0
+        self.wfile.write(body[:at])
+        if thing.hold:
+            thing.hold.wait(WAIT)
         self.wfile.write(body[at:])
 
     do_HEAD = do_GET  # no test asks for it
@@ -163,24 +166,36 @@ class Site:
 
 
 class Browser(Client):
-    """A client for https:, too, that trusts one authority alone. direct: its port is a web server's and not a proxy's."""
+    """A client for https:, too, that trusts one authority alone. direct: its port is a web server's and not a proxy's.
+    source: the address that it has, of this machine's. tunnel: the address that CONNECT names, as of an intercepted client,
+    where TLS alone has the name."""
 
-    def __init__(self, port, authority=None, direct=False):
+    def __init__(self, port, authority=None, direct=False, source="127.0.0.1", tunnel=None):
         super().__init__(port)
+        self._source, self._tunnel = (source, 0), tunnel
         self._tls = ssl.create_default_context(cafile=authority.crt) if authority else None
         self._direct = direct
 
     def _connect(self, url):
         if not url.startswith("https:"):
-            return super()._connect(url)
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout, source_address=self._source)
         parts = urllib.parse.urlsplit(url)
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=self.timeout, context=self._tls)
-        if self._direct:
-            plain = socket.create_connection(("127.0.0.1", self.port), self.timeout)
-            connection.sock = self._tls.wrap_socket(plain, server_hostname=parts.hostname)
-        else:
-            connection.set_tunnel(parts.hostname, parts.port or 443)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout, source_address=self._source)
+        if not self._direct:
+            connection.set_tunnel(self._tunnel or parts.hostname, parts.port or 443)
+        connection.connect()
+        connection.sock = self._tls.wrap_socket(connection.sock, server_hostname=parts.hostname)
         return connection
 
     def _target(self, url):
         return "/" + url.split("/", 3)[3] if self._direct or url.startswith("https:") else url
+
+    def status(self, url):
+        """The status of an answer, be it to the request, or to its CONNECT."""
+        try:
+            return self.get(url).status
+        except OSError as error:
+            refused = re.match(r"Tunnel connection failed: (\d+)", str(error))
+            if not refused:
+                raise
+            return int(refused[1])
