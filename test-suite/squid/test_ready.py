@@ -97,9 +97,9 @@ class Ready:
         if not any(line.startswith("cache_peer") for line in lines):
             lines += [f"cache_peer 127.0.0.1 parent {self.web.port} 0 no-query no-digest originserver name=web login=PASSTHRU",
                       f"cache_peer 127.0.0.1 parent {self.tls.port} 0 no-query no-digest originserver name=tls login=PASSTHRU",
-                      "acl test_tls proto HTTPS", "cache_peer_access web deny CONNECT", "cache_peer_access web deny test_tls",
+                      "acl test_tls proto HTTPS", "cache_peer_access web deny test_tls",
                       "cache_peer_access tls allow CONNECT", "cache_peer_access tls allow test_tls", "cache_peer_access tls deny all",
-                      f"acl SSL_ports port {self.tls.port}", f"acl Safe_ports port {self.tls.port}", "never_direct allow all", f"tls_outgoing_options cafile={self.theirs.crt}"]
+                      f"acl SSL_ports port {self.web.port} {self.tls.port}", f"acl Safe_ports port {self.web.port} {self.tls.port}", "never_direct allow all", f"tls_outgoing_options cafile={self.theirs.crt}"]
         # what the tests' own lines set otherwise is Squid's default
         return self.t.squid(*lines, access="", max_object_mb=4).create().start()
 
@@ -201,13 +201,14 @@ def test_tls_interception(t):
     ready = Ready(t, "tls-interception", ["www.site.test", "login.bank.example"])
     page = ready.tls.put(ready.secure("https://www.site.test/index.html"), Cache_Control=f"max-age={DAY}")
     pictures = [ready.tls.put(ready.secure(f"https://www.site.test/picture{n}"), size=5000 + n, Cache_Control=f"max-age={DAY}") for n in range(10)]
+    film = ready.tls.put(ready.secure("https://www.site.test/film.mp4"), 6 << 20, Last_Modified=LAST_MODIFIED)
     own = ready.tls.put(ready.secure("https://www.site.test/inbox"), Cache_Control="private, max-age=60")
     account = ready.tls.put(ready.secure("https://login.bank.example/account"), Cache_Control=f"max-age={DAY}")
     plain = ready.web.put("http://www.site.test/plain", Cache_Control=f"max-age={DAY}")
-    for url in [page, *pictures, plain]:
+    for url in [page, *pictures, film, plain]:
         ready.get(url, "TCP_MISS", Referer=page)
     ready.restart()
-    for url in [page, *pictures, plain]:
+    for url in [page, *pictures, film, plain]:
         ready.from_disk(url, Referer=page)
     ready.disk_was_read()
     for _ in range(2):
@@ -223,10 +224,10 @@ def test_tls_interception(t):
     ready.from_disk(page, client=intercepted)
     assert secret.get(account).body == ready.tls.thing(account).body
     with socket.create_connection(("127.0.0.1", ready.client.port)) as foreign:
-        foreign.sendall(f"CONNECT 192.0.2.80:{ready.tls.port} HTTP/1.1\r\n\r\n".encode())
+        foreign.sendall(f"CONNECT 192.0.2.80:{ready.web.port} HTTP/1.1\r\n\r\n".encode())
         assert foreign.recv(1000).startswith(b"HTTP/1.1 200")
         foreign.sendall(b"SSH-2.0-client\r\n")
-        assert not foreign.recv(1000).startswith(b"HTTP")  # it is what the server says to that, not Squid
+        assert b"Bad request syntax ('SSH-2.0-client')" in foreign.recv(10000)  # so says the server, not Squid
     assert "login.bank.example" in ready.log() and "/account" not in ready.log()
     ready.refuses(*HERE)
 
