@@ -40,10 +40,10 @@ def replaced(name, changes):
 
 
 class Ready:
-    """A Squid with an example. hosts: the names of all sites that clients ask for."""
+    """A Squid with an example. hosts: the names of all sites that clients ask for; false: one whose certificate is another's."""
 
-    def __init__(self, t, name, hosts):
-        self.t, self.name, self.hosts = t, name, hosts
+    def __init__(self, t, name, hosts, false="false.test"):
+        self.t, self.name, self.hosts, self.false = t, name, hosts, false
         self.ours = Authority(t.dir / "ca", "proxy")
         self.theirs = Authority(t.dir / "ca", "world")
         self.web = t.closing(Site())
@@ -61,23 +61,31 @@ class Ready:
         for need, where in (("tls-cert", "security_file_certgen"), ("store_id_program", "storeid_file_rewrite")):
             if need in yours and not (library / where).exists():
                 pytest.skip(f"this Squid is built without {where}")
-        certificates = self.t.dir / "ssl_db"
-        if "sslcrtd_program" in yours and not certificates.exists():
-            run(library / "security_file_certgen", "-c", "-s", certificates, "-M", "4MB")
-            run("chown", "-R", f"--reference={self.t.dir}", certificates)
+        files = {"/usr/lib/squid": library, "/var/spool/squid/ssl_db": self.t.dir / "ssl_db", "/etc/squid/ca.pem": self.ours.pem}
+        if "sslcrtd_program" in yours:
+            self._follow({**files, " ca.crt": f" {self.ours.crt}", "proxy:proxy": f"--reference={self.t.dir}"})
         every = {
+            **files,
             DISK: f"{self.t.image()} 200",
-            "/usr/lib/squid": library,
-            "/var/spool/squid/ssl_db": certificates,
-            "/etc/squid/ca.pem": self.ours.pem,
             "/etc/squid/www.example.com.pem": self.ours.issue("www.example.com"),
             "/etc/squid/store-id.rules": FOLDER / "store-id.rules",
             "192.0.2.10 parent 80 ": f"127.0.0.1 parent {self.web.port} ",
             "192.0.2.11 parent 80 ": f"127.0.0.1 parent {self.second.port} ",
-            "acl clients src 10.0.0.0/8": "acl clients src 127.0.0.1",
-            "acl workers src 10.0.0.0/8": "acl workers src 127.0.0.1",
+            "acl clients src 10.0.0.0/8": "acl clients src 127.0.0.1 127.0.0.3",
+            "acl workers src 10.0.0.0/8": "acl workers src 127.0.0.1 127.0.0.3",
         }
         return {old: new for old, new in every.items() if old in yours}
+
+    @staticmethod
+    def _follow(changes):
+        """Runs the commands that tls-interception.conf has for the time before the first start."""
+        lines = (FOLDER / "tls-interception.conf").read_text(encoding="utf-8").splitlines()
+        told = "\n".join(line[4:] for line in lines if line.startswith("#   "))
+        for old, new in changes.items():
+            assert old in told, old
+            told = told.replace(old, str(new))
+        done = run("sh", "-ec", told)
+        assert done.returncode == 0, f"{told}\n{done.stdout}"
 
     def _make(self):
         changes = self._changes()
@@ -92,14 +100,15 @@ class Ready:
         lines = [re.sub(r"^(https?_port )(\d+)", lambda found: f"{found[1]}127.0.0.1:{self.ports[found[2]]}", line) for line in lines if line]
         # each name of a site has an address that is none of this machine's, and all is asked of the test's own sites
         names = self.t.dir / "hosts"
-        names.write_text(f"192.0.2.80 {' '.join(self.hosts)}\n", encoding="utf-8")
+        names.write_text(f"192.0.2.80 {' '.join(self.hosts)} {self.false}\n", encoding="utf-8")
         lines.append(f"hosts_file {names}")
         if not any(line.startswith("cache_peer") for line in lines):
             lines += [f"cache_peer 127.0.0.1 parent {self.web.port} 0 no-query no-digest originserver name=web login=PASSTHRU",
                       f"cache_peer 127.0.0.1 parent {self.tls.port} 0 no-query no-digest originserver name=tls login=PASSTHRU",
                       "acl test_tls proto HTTPS", "cache_peer_access web deny test_tls",
                       "cache_peer_access tls allow CONNECT", "cache_peer_access tls allow test_tls", "cache_peer_access tls deny all",
-                      f"acl SSL_ports port {self.web.port} {self.tls.port}", f"acl Safe_ports port {self.web.port} {self.tls.port}", "never_direct allow all", f"tls_outgoing_options cafile={self.theirs.crt}"]
+                      f"acl SSL_ports port {self.web.port} {self.tls.port}", f"acl Safe_ports port {self.web.port} {self.tls.port}",
+                      "never_direct allow all", f"tls_outgoing_options cafile={self.theirs.crt}"]
         # what the tests' own lines set otherwise is Squid's default
         return self.t.squid(*lines, access="", max_object_mb=4).create().start()
 
@@ -143,18 +152,20 @@ class Ready:
         stranger = Browser(self.client.port, source="127.0.0.2")
         known = self.web.put(f"http://{self.hosts[0]}/known")
         assert stranger.get(known).status == 403 and self.client.get(known).status == 200
+        self.hides_manager(self.squid.port, "127.0.0.1")
         if tunnels:
             urls += tuple(place.format(self.hosts[0]) for place in ("http://{}:25/", "https://{}:25/", "https://{}:80/"))
         for url in urls:
             assert self.client.status(url) == 403, url
 
+    def hides_manager(self, port, name):
+        """From clients on other machines."""
+        other = Browser(port, direct=True, source="127.0.0.3")
+        assert other.get(f"http://{name}/squid-internal-mgr/info").status == 403
+
     def log(self):
         """Squid's access.log."""
         return (self.squid.dir / "access.log").read_text(encoding="utf-8")
-
-    def restart(self):
-        """Squid ends and starts anew: only what is on the disk is left."""
-        self.squid.restart()
 
     def disk_was_read(self):
         values = self.squid.values()
@@ -185,7 +196,7 @@ def test_forward_proxy(t):
     secret = ready.tls.put(ready.secure("https://bank.test/account"), Cache_Control="max-age=60")
     for url in [page, *pictures, film]:
         ready.get(url, "TCP_MISS", Referer=page)
-    ready.restart()
+    ready.squid.restart()
     for url in [page, *pictures, film]:
         ready.from_disk(url, Referer=page)
     ready.disk_was_read()
@@ -197,7 +208,7 @@ def test_forward_proxy(t):
 
 def test_tls_interception(t):
     """Clients that trust the proxy's CA get HTTPS from the disk; what must not be decrypted passes with the server's own
-    certificate; a server with a certificate of nobody is no better through the proxy."""
+    certificate; nothing comes from a server whose certificate is another's."""
     ready = Ready(t, "tls-interception", ["www.site.test", "login.bank.example"])
     page = ready.tls.put(ready.secure("https://www.site.test/index.html"), Cache_Control=f"max-age={DAY}")
     pictures = [ready.tls.put(ready.secure(f"https://www.site.test/picture{n}"), size=5000 + n, Cache_Control=f"max-age={DAY}") for n in range(10)]
@@ -207,7 +218,7 @@ def test_tls_interception(t):
     plain = ready.web.put("http://www.site.test/plain", Cache_Control=f"max-age={DAY}")
     for url in [page, *pictures, film, plain]:
         ready.get(url, "TCP_MISS", Referer=page)
-    ready.restart()
+    ready.squid.restart()
     for url in [page, *pictures, film, plain]:
         ready.from_disk(url, Referer=page)
     ready.disk_was_read()
@@ -219,6 +230,8 @@ def test_tls_interception(t):
         assert ready.undecrypted.get(account).body == ready.tls.thing(account).body and ready.tls.count(account) == number
     with pytest.raises(ssl.SSLCertVerificationError):
         ready.undecrypted.get(page)
+    false = ready.tls.put(ready.secure("https://false.test/"))
+    assert ready.client.get(false).status == 503 and ready.tls.count(false) == 0
     # an intercepted client's address is known first, and the name from its TLS only
     intercepted, secret = [Browser(ready.client.port, whose, tunnel="192.0.2.80") for whose in (ready.ours, ready.theirs)]
     ready.from_disk(page, client=intercepted)
@@ -252,7 +265,7 @@ def test_accelerator(t):
     assert "x-forwarded-proto" not in ready.web.thing(old).last
     for _ in range(2):
         ready.get(members, "TCP_MISS", client=plain, Authorization="Basic eDp5")
-    ready.restart()
+    ready.squid.restart()
     ready.from_disk(page, client=plain)
     ready.from_disk(film, client=plain)
     ready.from_disk(secret, client=tls)
@@ -260,6 +273,7 @@ def test_accelerator(t):
     ready.get(old, "TCP_REFRESH_UNMODIFIED", client=plain)
     ready.disk_was_read()
     assert plain.get("http://www.elsewhere.example/index.html").status == 403
+    ready.hides_manager(ready.ports["80"], "www1.example.com")
     stranger = Browser(ready.ports["80"], direct=True, source="127.0.0.2")
     assert stranger.request(page, method="PURGE").status == 403
     ready.from_disk(page, client=stranger)
@@ -286,7 +300,7 @@ def test_cvmfs(t):
         ready.get(url, "TCP_MISS")
     reply = ready.client.get(query, If_Modified_Since=LAST_MODIFIED)
     assert reply.status == 200 and ready.web.thing(query).answers == {200: 1} and "if-modified-since" not in ready.web.thing(query).last
-    ready.restart()
+    ready.squid.restart()
     for url in [*files, catalog, published]:
         ready.from_disk(url)
     ready.get(missing, "TCP_NEGATIVE_HIT")
@@ -320,7 +334,7 @@ def test_packages(t):
     short = ready.web.put(f"{debian}/pool/main/s/short/short_1_all.deb", Age=MONTHS, Cache_Control=f"max-age={30 * DAY}", Last_Modified=LAST_MODIFIED)
     for url in [*packages, *lists, short]:
         ready.get(url, "TCP_MISS")
-    ready.restart()
+    ready.squid.restart()
     for url in packages:
         reply = ready.from_disk(url)
         assert int(reply.headers["Age"]) >= int(MONTHS)
@@ -341,7 +355,7 @@ def test_registry(t):
     """Two machines pull an image. The registry passes undecrypted, with their tokens; a layer is a hit under another
     signature, from the disk and without a connection to its host; what is asked for with a token is no one else's."""
     hub, blobs, quay = "registry-1.docker.io", "production.cloudflare.docker.com", "cdn01.quay.io"
-    ready = Ready(t, "registry", [hub, blobs, quay, "elsewhere.test"])
+    ready = Ready(t, "registry", [hub, blobs, quay, "elsewhere.test"], false="west.data.mcr.microsoft.com")
 
     def blob(host, digest, signature, **more):
         url = ready.secure(f"https://{host}/registry-v2/docker/registry/v2/blobs/sha256/{digest[:2]}/{digest}/data?verify={signature}")
@@ -360,7 +374,7 @@ def test_registry(t):
     for digest, size in layers.items():
         pull(digest, "first", size, "TCP_MISS")
     assert ready.undecrypted.get(ready.secure(f"https://{hub}/v2/library/debian/blobs/sha256:{digest}")).status == 401
-    ready.restart()
+    ready.squid.restart()
     for digest, size in layers.items():
         pull(digest, "second", size, "TCP_HIT")
     assert hub in ready.log() and "/v2/library" not in ready.log()
@@ -373,6 +387,8 @@ def test_registry(t):
         for code in ("TCP_MISS", second):
             ready.get(blob(quay, digest, code, Cache_Control=control, Age="1"), code, Authorization="Bearer t")
     ready.together(blob(blobs, "cc" * 32, "first"))
+    false = blob(ready.false, "dd" * 32, "first")
+    assert ready.client.get(false).status == 503 and ready.tls.count(false) == 0
     ready.refuses(*HERE)
     ready.tls.close()
     digest, size = layers.popitem()
@@ -393,7 +409,7 @@ def test_tiles(t):
     old = ready.web.put("http://tile.example.com/0/0/0.png", Cache_Control="max-age=60", Age=str(20 * DAY), ETag='"world"')
     for url in [*sum(views, []), old, silent]:
         ready.get(url, "TCP_MISS", client=client, Referer=page)
-    ready.restart()
+    ready.squid.restart()
     for url in [*sum(views, []), silent]:
         ready.from_disk(url, client=client, Referer=page, Cache_Control="no-cache")
     ready.disk_was_read()
@@ -409,6 +425,7 @@ def test_tiles(t):
     for path in ("14/8800/5370.png/status", "14/8800/5370.png/dirty", "14/8800/5370.png?x=1", "index.html"):
         assert client.get(f"http://tile.example.com/{path}").status == 403, path
     assert client.get("http://www.elsewhere.example/14/8800/5370.png").status == 403
+    ready.hides_manager(ready.ports["80"], "tile1.example.com")
     ready.web.close()
     ready.web = ready.second
     ready.get(ready.web.put("http://tile.example.com/2/0/0.png", Cache_Control="max-age=60"), "TCP_MISS", client=client)
@@ -457,7 +474,7 @@ def test_updates(t):
     for url, _ in chunks:
         ready.get(url, "TCP_MISS")
     ready.get(cab, "TCP_MISS")
-    ready.restart()
+    ready.squid.restart()
     for start in (size - 100000, 20 << 20, 5, (1 << 20) - 1):
         assert ready.squid.result(piece(second, start, start + 70000, ready.client)) == "TCP_HIT"
     for _, url in chunks:
