@@ -183,7 +183,9 @@ pytestmark = [pytest.mark.stores("clusterfs"), pytest.mark.needs("openssl")]
 
 
 def test_every_example_is_run():
-    """Each has a test of its name here."""
+    """Each has a test of its name here, and a row in operations.md."""
+    page = (TOP / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert [name for name in NAMES if f"](../examples/{name}.conf)" not in page] == []
     assert NAMES and [name for name in NAMES if f"test_{name.replace('-', '_')}" not in globals()] == []
 
 
