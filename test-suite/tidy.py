@@ -18,7 +18,7 @@ GLUE = "squid"
 LINE_LENGTH = 180
 CODE = (".cc", ".h", ".py", ".sh")
 #: files that cannot say under which licence they are: data, and the licence itself
-UNLICENSED = re.compile(r"^(COPYING|docs/(results|prove)/.*|test-suite/fuzz/corpus/.*|test-suite/coverage/least|test-suite/skips"
+UNLICENSED = re.compile(r"^(COPYING|examples/store-id\.rules|docs/(results|prove)/.*|test-suite/fuzz/corpus/.*|test-suite/coverage/least|test-suite/skips"
                         r"|packaging/debian/(changelog|source/format|.*\.alternatives))$")
 
 

@@ -206,6 +206,13 @@ def check_systemd(root):
     shutil.rmtree(folder)
 
 
+def check_examples(root):
+    """Debian's Squid takes the configurations that come with the package, and need no file of their own, without a word."""
+    for name in ("forward-proxy", "cvmfs", "packages", "tiles"):
+        said = root.run("/usr/sbin/squid", "-k", "parse", "-f", f"/usr/share/doc/squid-clusterfs/examples/{name}.conf")
+        assert not re.search("ERROR|WARNING", said), said
+
+
 def check_apparmor(root):
     """Squid's own profile takes the lines for the module. Debian has it disabled, which counts for its name alone."""
     profile, local = "/etc/apparmor.d/enabled.squid", root.path / "etc/apparmor.d/local/usr.sbin.squid"
@@ -306,9 +313,10 @@ def check():
     before = root.image()
     check_udev(root)
     check_systemd(root)
+    check_examples(root)
     check_apparmor(root)
     assert root.image() == before, "one of these changed the cache"
-    say("udev, systemd and AppArmor do with the packages' files what they should")
+    say("udev, systemd, AppArmor and Squid do with the packages' files what they should")
 
     modules = root.path / "usr/lib/squid-clusterfs"
     (modules / "squid-openssl.so").rename(modules / "kept")

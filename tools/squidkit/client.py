@@ -122,23 +122,32 @@ class Client:
         self.receive_buffer = receive_buffer
         self._local = threading.local()
 
-    def _connection(self):
+    def _connect(self, url):  # pylint: disable=unused-argument -- a subclass may need it
+        """A new connection for a request of this URL."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        if self.receive_buffer:
+            connection.sock = socket.socket()
+            connection.sock.settimeout(self.timeout)
+            connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
+            connection.sock.connect(("127.0.0.1", self.port))
+        return connection
+
+    def _connection(self, url):
         connection = getattr(self._local, "connection", None) if self.keep_alive else None
         if connection is None:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
-            if self.receive_buffer:
-                connection.sock = socket.socket()
-                connection.sock.settimeout(self.timeout)
-                connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
-                connection.sock.connect(("127.0.0.1", self.port))
-            self._local.connection = connection
+            connection = self._local.connection = self._connect(url)
         return connection
+
+    @staticmethod
+    def _target(url):
+        """What the request line names; a proxy takes the whole URL."""
+        return url
 
     def open(self, url, method="GET", body=None, **headers):
         """Sends a request and reads the response headers. Header names: _ stands for -."""
         request_id = f"r{next(_ids)}"
-        connection = self._connection()
-        connection.putrequest(method, url, skip_host=True, skip_accept_encoding=True)
+        connection = self._connection(url)
+        connection.putrequest(method, self._target(url), skip_host=True, skip_accept_encoding=True)
         connection.putheader("Host", url.split("/")[2])
         connection.putheader("X-Test-Id", request_id)
         if not self.keep_alive:

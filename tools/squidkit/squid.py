@@ -31,25 +31,25 @@ maximum_object_size {max_object_mb} MB
 shutdown_lifetime 0 seconds
 max_filedescriptors 8192
 acl PURGE method PURGE
-http_access allow localhost
-http_access deny all
+{access}
 cachemgr_passwd none all
 digest_generation on
 logfile_rotate 2
 """
+ACCESS = "http_access allow localhost\nhttp_access deny all"
 REBUILT = r"Finished rebuilding storage|Completed Validation Procedure"
 
 
 class Squid:
     """A Squid that has not been started yet. lines: cache_dir and other lines of squid.conf, which
-    configure() may replace; common: lines that stay."""
+    configure() may replace; common: lines that stay; access: those that say who may ask, before all others."""
 
     def __init__(self, prefix, folder, name, lines=(), mode="--foreground", mem_mb=8, mem_object_kb=0,
-                 max_object_mb=200, port=None, common=()):
+                 max_object_mb=200, port=None, common=(), access=ACCESS):
         self.binary = pathlib.Path(prefix).resolve() / "sbin" / "squid"
         self.dir, self.name, self.lines, self.mode = pathlib.Path(folder), name, list(lines), mode
         self.common = list(common)
-        self.settings = dict(mem_mb=mem_mb, mem_object_kb=mem_object_kb, max_object_mb=max_object_mb)
+        self.settings = dict(mem_mb=mem_mb, mem_object_kb=mem_object_kb, max_object_mb=max_object_mb, access=access)
         self.port = port or free_port()
         self.dir.mkdir(parents=True, exist_ok=True)
         give_to_squid(self.dir)
