@@ -49,6 +49,7 @@ NOT_RUN = {
     "test-suite/harness runs it": ("make dist",),
     "needs a log; test_whatif.py runs it": ("clusterfs whatif( LOG --disk-gb=500,1000,2000)?",),
     "needs a squid.conf; test_ring.py runs it": (r"clusterfs ring squid\.conf( URL)?",),
+    "needs a Squid; test_top.py runs it": ("clusterfs top http://localhost:3128",),
     "writes into the sources": ("make docs",),
     "needs a Debian 13; test-suite/packages installs what it makes": ("make deb",),
     "needs a Squid; test-suite/squid runs it": (

@@ -16,6 +16,7 @@ extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
 extern const Command ringCommand;
+extern const Command topCommand;
 extern const Command whatifCommand;
 
 const std::vector<Command> &
@@ -32,6 +33,7 @@ commands()
         mapCommand,
         purgeCommand,
         ringCommand,
+        topCommand,
         whatifCommand,
     };
     return table;
