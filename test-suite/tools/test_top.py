@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""clusterfs top: how it reads the page of metrics, what it makes of two of them, and its screen. test-suite/squid/test_top.py
+"""clusterfs top: how it reads the page of metrics, what it makes of two of them, and its screen. test-suite/squid/test_view.py
 asks a real Squid."""
 
 import os

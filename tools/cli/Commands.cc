@@ -15,6 +15,7 @@ extern const Command checkCommand;
 extern const Command dumpCommand;
 extern const Command mapCommand;
 extern const Command purgeCommand;
+extern const Command reportCommand;
 extern const Command ringCommand;
 extern const Command topCommand;
 extern const Command whatifCommand;
@@ -32,6 +33,7 @@ commands()
         dumpCommand,
         mapCommand,
         purgeCommand,
+        reportCommand,
         ringCommand,
         topCommand,
         whatifCommand,

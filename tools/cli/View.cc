@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -27,14 +28,27 @@ viewFolder()
     return {};
 }
 
+/// makes a text the standard input, by a file without a name
+bool
+becomesInput(const std::string &text)
+{
+    auto *const file = tmpfile();
+    return file && fwrite(text.data(), 1, text.size(), file) == text.size() && fflush(file) == 0 && fseek(file, 0, SEEK_SET) == 0 &&
+           dup2(fileno(file), STDIN_FILENO) >= 0;
+}
+
 } // namespace
 
 int
-runView(const std::string &command, const Words &words)
+runView(const std::string &command, const Words &words, const std::string &input)
 {
     const auto folder = viewFolder().string();
     if (folder.empty()) {
         complain(command + ": its Python files are missing: share/clusterfs/view beside the folder of this program; install clusterfs again");
+        return exitCannot;
+    }
+    if (!input.empty() && !becomesInput(input)) {
+        complain(command + ": cannot hand over the figures: " + strerror(errno));
         return exitCannot;
     }
     // -I: nothing of the user's own Python comes in; -B: Python writes nothing into the folder
