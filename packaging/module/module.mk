@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make -f packaging/module/module.mk TOP=... SQUID=... PROGRAM=... OUT=...
 # builds the module for the Squid PROGRAM, whose file is called NAME: OUT/lib/squid-clusterfs has NAME.so and
-# load.so, OUT/sbin has squid-clusterfs and the clusterfs tool.
+# load.so, OUT/sbin has squid-clusterfs and the clusterfs tool, OUT/share/clusterfs what that needs.
 # TOP: our sources. SQUID: the tree that the program was made from, configured in the same way.
 # What is compiled on the way is left below the current folder. tools/build/build-module calls this.
 
 name := $(notdir $(PROGRAM))
 version := $(shell sed -n 's/^AC_INIT(\[clusterfs\],\[\(.*\)\])/\1/p' $(TOP)/configure.ac)
 engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
-tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay -name '*.cc' | sort)
+tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort)
 glue := $(shell cd $(TOP) && find src/fs/cluster/squid -name '*.cc' | sort) packaging/module/Module.cc packaging/module/Fit.cc
 
 # as Debian's rules for Squid ask for them
@@ -22,6 +22,9 @@ glue_objects := $(glue:%.cc=$(name)/%.o) $(name)/Fingerprint.o
 
 lib := $(OUT)/lib/squid-clusterfs
 all: $(lib)/$(name).so $(lib)/load.so $(OUT)/sbin/squid-clusterfs $(OUT)/sbin/clusterfs
+	@rm -rf $(OUT)/share/clusterfs/view
+	@mkdir -p $(OUT)/share/clusterfs/view
+	@cp $(TOP)/tools/view/*.py $(OUT)/share/clusterfs/view
 
 # functions that are missing are Squid's: the loader says which of them the program lacks
 $(lib)/$(name).so: $(engine_objects) $(glue_objects)

@@ -18,7 +18,9 @@ extern const Command listCommand;
 extern const Command findOfSquidCommand;
 extern const Command clearCommand;
 extern const Command purgeCommand;
+extern const Command reportCommand;
 extern const Command ringCommand;
+extern const Command topCommand;
 extern const Command whatifCommand;
 
 const std::vector<Command> &
@@ -37,7 +39,9 @@ commands()
         findOfSquidCommand,
         clearCommand,
         purgeCommand,
+        reportCommand,
         ringCommand,
+        topCommand,
         whatifCommand,
     };
     return table;
