@@ -15,7 +15,7 @@ from toolkit import need_root, program
 PROGRAMS = re.compile(
     r"(\./|build/(simulate|unit-tests|bench|squid)|tools/|python3 |pytest |make |clusterfs (" +
     "|".join(path.stem.partition("-")[2] for path in (TOP / "docs" / "man").glob("clusterfs-*.8")) + r"|help)\b|bench-|squid( |$)|squidclient |"
-    r"curl |git |truncate |chown |blkdiscard|wipefs )")
+    r"curl |git |truncate |chown |wipefs )")
 
 IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/results/pages", "./prove --show", "tools/build/build-squid --help")
 ON_AN_IMAGE = (
@@ -59,7 +59,7 @@ NOT_RUN = {
         "squid", r"squid -n (one|two|front) -f /etc/squid/\1\.conf( -k shutdown)?",
         "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
         "curl http://localhost:3128/squid-internal-mgr/clusterfs"),
-    "not ours": ("git clone ... clusterfs && cd clusterfs", "chown proxy /dev/disk/by-id/ata-YOUR_DISK", "blkdiscard", "wipefs -a"),
+    "not ours": ("git clone ... clusterfs && cd clusterfs", "chown proxy /dev/disk/by-id/ata-YOUR_DISK", "wipefs -a"),
 }
 
 
