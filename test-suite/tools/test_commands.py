@@ -24,7 +24,7 @@ ON_AN_IMAGE = (
     "clusterfs probe PATH", "clusterfs grow PATH", "clusterfs inspect cache.img --cluster=0")
 # Parts of commands, of which the tool's help must know every word.
 IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format", "clusterfs format --force",
-           "clusterfs setup", "clusterfs probe", "clusterfs grow", "clusterfs find", "clusterfs clear")
+           "clusterfs setup", "clusterfs probe", "clusterfs grow", "clusterfs find")
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (
