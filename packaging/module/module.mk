@@ -8,7 +8,8 @@
 name := $(notdir $(PROGRAM))
 version := $(shell sed -n 's/^AC_INIT(\[clusterfs\],\[\(.*\)\])/\1/p' $(TOP)/configure.ac)
 engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
-tool := $(shell cd $(TOP) && find tools/cli tools/base -name '*.cc' | sort)
+tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) \
+	src/fs/cluster/squid/MapCells.cc src/fs/cluster/squid/ObjectText.cc
 glue := $(shell cd $(TOP) && find src/fs/cluster/squid -name '*.cc' | sort) packaging/module/Module.cc packaging/module/Fit.cc
 
 # as Debian's rules for Squid ask for them
@@ -38,7 +39,7 @@ $(OUT)/sbin/squid-clusterfs: engine/packaging/module/Start.o
 
 $(OUT)/sbin/clusterfs: $(engine_objects) $(tool:%.cc=engine/%.o)
 	@mkdir -p $(@D)
-	$(CXX) -pie $(ldflags) -o $@ $^ -laio -lisal -lblkid
+	$(CXX) -pie $(ldflags) -o $@ $^ -laio -lisal -lblkid -lz
 
 engine/%.o: $(TOP)/%.cc
 	@mkdir -p $(@D)
