@@ -198,6 +198,25 @@ def test_purge_of_memory(t):
     gone(t, squid, doomed)
 
 
+def test_purge_follows_what_is_packed(t):
+    """Objects that are staged when the search begins come to clusters that it has passed, before it looks at staging."""
+    squid = t.running(megabytes=96, options="persist=1 delete-time=1 layout=overwrite")
+    first, middle, last = t.urls("first", 100, size=100000), t.urls("middle", 500, size=100000), t.urls("last", 120, size=100000)
+    t.fetch_all(squid, first + middle)
+    squid.wait_packed()
+    answer(squid, "purge", prefix=prefix(t, "first"))
+    finished(squid)
+    t.fetch_all(squid, last)  # the end of the device is full now
+    squid.wait_packed()
+    places = {entry["url"]: entry["cluster"] for entry in objects(tool("list", f"http://127.0.0.1:{squid.port}", "--json")).values()}
+    assert places[last[-1]] < places[middle[0]] < places[last[0]], places
+    doomed = t.urls("doomed", 20)
+    t.fetch_all(squid, doomed)
+    answer(squid, "purge", prefix=prefix(t, "doomed"))
+    assert finished(squid).number("objects removed") == len(doomed)
+    assert not t.survivors(squid, doomed)
+
+
 def test_purge_under_load(t):
     """Clients store so much meanwhile that the engine evicts and moves the objects that the purge looks for."""
     squid = t.running(megabytes=32, options="persist=1 delete-time=1 staging=4 read-cache=2")

@@ -13,9 +13,9 @@ namespace {
 
 /// what dump shows of an object
 ObjectLine
-lineOf(const FoundObject &object, const std::string &url)
+lineOf(const FoundObject &object, const std::string *url)
 {
-    return {object.named ? object.key.hex() : "", printable(url), object.info, object.cluster, object.offset,
+    return {object.named ? object.key.hex() : "", url ? std::make_optional(printable(*url)) : std::nullopt, object.info, object.cluster, object.offset,
             object.status == Status::ok ? "whole" : "damaged"};
 }
 
@@ -42,7 +42,7 @@ runDump(const Words &words)
             std::string url;
             const bool known = object.status == Status::ok && findStoredUrl(object.bytes, object.size, url);
             damaged += object.status != Status::ok;
-            printObject(lineOf(object, known ? url : ""), json ? &asJson : nullptr);
+            printObject(lineOf(object, known ? &url : nullptr), json ? &asJson : nullptr);
         }
     }
     if (damaged)

@@ -55,7 +55,7 @@ printObject(const ObjectLine &object, Json * const asJson)
     const auto &info = object.info;
     const auto placed = object.cluster != noCluster;
     json["key"] = object.key.empty() ? Json() : Json(object.key);
-    json["url"] = object.url.empty() ? Json() : Json(bytesText(unprintable(object.url)));
+    json["url"] = object.url ? Json(bytesText(unprintable(*object.url))) : Json();
     json["size"] = info.size;
     json["timestamp"] = info.timestamp;
     json["expires"] = info.expires;

@@ -33,6 +33,7 @@ ClusterFs::ClusterSearch::ClusterSearch(SwapDir &dir, const Follows follows, Tur
     visitor_(std::move(visitor)),
     geometry_(dir.engine()->superblock()->geometry),
     uuid_(dir.engine()->superblock()->uuid),
+    phase_(follows == Follows::moves ? Phase::reading : Phase::staging),
     buffer_(std::make_shared<Buffer>(std::max(readBytes, geometry_.clusterBytes), Buffer::Pages::whenUsed))
 {
     if (follows_ == Follows::nothing)
@@ -139,8 +140,19 @@ ClusterFs::ClusterSearch::goOverStaging()
         --left;
     }
     if (stage_ >= staging.slotsTouched())
-        phase_ = Phase::reading;
+        stagingIsOver();
     return 0;
+}
+
+void
+ClusterFs::ClusterSearch::stagingIsOver()
+{
+    if (follows_ == Follows::nothing) {
+        phase_ = Phase::reading;
+    } else if (packed_.empty()) {
+        phase_ = again_.empty() ? Phase::over : Phase::reading;
+        stage_ = StageNo(0);
+    }
 }
 
 double
@@ -188,7 +200,7 @@ ClusterFs::ClusterSearch::read()
         begin(first, 1);
         return request();
     }
-    phase_ = Phase::over;
+    phase_ = follows_ == Follows::moves ? Phase::staging : Phase::over;
     return 0;
 }
 

@@ -22,13 +22,14 @@ class Catalog;
 class SwapDir;
 class TurnMeter;
 
-/// Meets all objects of a cache_dir with their URLs. The index knows no URLs, so this looks at staging first, and then reads
-/// the clusters that hold objects, one after the other, with one background request at a time: at most maxRate, and at most
+/// Meets all objects of a cache_dir with their URLs. The index knows no URLs, so this looks at staging, and reads the
+/// clusters that hold objects, one after the other, with one background request at a time: at most maxRate, and at most
 /// half of the time. It takes the memory of a request (readBytes), or of a cluster, and of a directory.
 ///
 /// The engine packs staged objects meanwhile, and moves others to clusters that were read already. All of these are in
 /// staging until their cluster is on the device, so a search that follows looks at those that are being packed, after
-/// each turn of the engine. Then each object that was stored before the search began is met, or has left the store.
+/// each turn of the engine, and at staging last. Then each object that was stored before the search began is met, or has
+/// left the store. A search that does not follow looks at staging first.
 class ClusterSearch
 {
 public:
@@ -65,7 +66,7 @@ public:
     uint64_t unread() const { return unread_; } ///< clusters that could not be read, or whose directory is damaged
 
 private:
-    enum class Phase : uint8_t { staging, reading, over };
+    enum class Phase : uint8_t { staging, reading, over }; // or reading, staging, over
 
     /// a read; its answer may arrive after the search is gone
     struct Read {
@@ -100,6 +101,7 @@ private:
     void meetStaged(StageNo);
     double meetPacked();
     double goOverStaging();
+    void stagingIsOver();
     double read();
     void begin(ClusterNo first, uint32_t count);
     double request();
@@ -116,7 +118,7 @@ private:
     const Geometry geometry_;
     const Uuid uuid_;
 
-    Phase phase_ = Phase::staging;
+    Phase phase_;
     std::string failure_;
     uint64_t unread_ = 0;
 

@@ -121,7 +121,7 @@ ClusterFs::ObjectLine::text() const
 {
     const auto known = [](const std::string &value) { return value.empty() ? "-" : value; };
     const auto placed = cluster != noCluster;
-    return known(key) + "\t" + known(url) + "\t" + std::to_string(info.size) + "\t" + std::to_string(info.timestamp) + "\t" +
+    return known(key) + "\t" + url.value_or("-") + "\t" + std::to_string(info.size) + "\t" + std::to_string(info.timestamp) + "\t" +
            std::to_string(info.expires) + "\t" + std::to_string(info.lastModified) + "\t" + flagText(info.flags) + "\t" +
            (placed ? std::to_string(cluster.value()) : "-") + "\t" + (placed ? std::to_string(offset) : "-") + "\t" + known(state);
 }
@@ -132,11 +132,15 @@ ClusterFs::ObjectLine::parse(const std::string &text)
     std::vector<std::string> fields;
     std::istringstream is(text);
     for (std::string field; std::getline(is, field, '\t'); )
-        fields.push_back(field == "-" ? "" : field);
+        fields.push_back(field);
     if (fields.size() != 10)
         return false;
+    url.reset();
+    if (fields[1] != "-")
+        url = fields[1];
+    for (auto &field: fields)
+        field = field == "-" ? "" : field;
     key = fields[0];
-    url = fields[1];
     info.size = strtoull(fields[2].c_str(), nullptr, 10);
     info.timestamp = strtoll(fields[3].c_str(), nullptr, 10);
     info.expires = strtoll(fields[4].c_str(), nullptr, 10);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ uint8_t flagsIn(const std::string &text);
 /// a dash for each that is not known.
 struct ObjectLine {
     std::string key; ///< hexadecimal
-    std::string url; ///< printable()
+    std::optional<std::string> url; ///< printable(); an object without metadata has none, and one may have an empty one
     ObjectInfo info;
     ClusterNo cluster = noCluster;
     uint32_t offset = 0; ///< of the extent in the cluster, bytes; not known without a cluster
