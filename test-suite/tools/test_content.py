@@ -160,22 +160,22 @@ def meta(*fields, size=None):
 
 
 def test_strange_objects(test):
-    """What does not begin like Squid's objects, or has an empty URL, has none; nothing in it harms."""
+    """What does not begin like Squid's objects has no URL; nothing in it harms."""
     web = field(4, b"http://x/\0")
     strange = {
         "plain": b"x" * 300, "magic": b"\x03", "short": b"\x03\x10", "zero": meta(web, size=0), "negative": meta(web, size=-5),
         "huge": meta(web, size=2**31 - 1), "beyond": meta(web, size=len(web) + 6), "nothing": meta(), "cut": meta(web[:-1]),
         "length": meta(b"\x04" + b"\xff\xff\xff\xff" + b"abc"), "longest": meta(b"\x04" + b"\xff\xff\xff\x7f" + b"abc"),
         "header": meta(field(3, b"k" * 16), b"\x04\x00"), "no-url": meta(field(3, b"k" * 16), field(9, b"s" * 40)),
-        "inside": meta(field(9, b"s" * 40), size=20) + web, "wrong-magic": b"\x04" + meta(web)[1:], "empty": meta(field(4, b"\0"))}
+        "inside": meta(field(9, b"s" * 40), size=20) + web, "wrong-magic": b"\x04" + meta(web)[1:]}
     named = {
         "first": meta(web), "later": meta(field(3, b"k" * 16), field(99, b""), field(4, b"http://later/\0")) + b"HTTP/1.1 200 OK",
-        "open": meta(field(4, b"http://open/")),
+        "open": meta(field(4, b"http://open/")), "empty": meta(field(4, b"\0")),
         "odd": meta(field(4, b"http://\tq\"\\\x1b[31m\xc3\xa9\n/\0more"))}
     image = test.image()
     test.fill(image, *[f"raw {name} {data.hex()}" for name, data in {**strange, **named}.items()], "pack")
     found = sorted(entry["url"] or "" for entry in test.dump(image).values() if entry["url"] is not None)
-    assert found == sorted(["http://x/", "http://later/", "http://open/", "http://\tq\"\\\x1b[31m\xc3\xa9\n/"]), found
+    assert found == sorted(["http://x/", "http://later/", "http://open/", "", "http://\tq\"\\\x1b[31m\xc3\xa9\n/"]), found
     lines = test.tool("dump", image.path).out.splitlines()
     assert len(lines) == len(strange) + len(named) and all(line.count("\t") == 9 for line in lines), lines
     assert sum(line.split("\t")[1] == "-" for line in lines) == len(strange)
