@@ -188,7 +188,7 @@ Simulate::World::verifyOne(const uint64_t object, std::vector<Version> &versions
     std::string bytes;
     if (!fetchAll(*reader, bytes)) {
         // a cut may leave half of a cluster, which stays until it is written over
-        bool torn = cutUnhealed_;
+        bool torn = afterCut_ || cutUnhealed_;
         for (const auto &v: versions)
             torn = torn || v.lost;
         if (honest_ && !torn)
