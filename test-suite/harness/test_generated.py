@@ -39,7 +39,7 @@ def test_they_are_as_they_should_be(tree):
     ("docs/format.md", "| 2 | 0.1 |", "| 2 | 0.2 |"),
     ("docs/man/clusterfs-format.8", "by default 1024", "by default 1025"),
     ("docs/man/clusterfs-purge.8", '"" "clusterfs ', '"" "clusterfs 99.'),
-    ("docs/man/clusterfs.8", "Draw a picture of a clusterfs device.", "Draw a picture."),
+    ("docs/man/clusterfs.8", "Draw a picture of a clusterfs device", "Draw a picture"),
     ("squid-patches/6/0003-clusterfs-documented.patch", "Default: closest-write.", "Default: closest."),
     ("squid-patches/7/0003-clusterfs-documented.patch", "+\tUsage:\n", ""),
     ("squid-patches/cache_dir.txt", "a raw disk", "a disk"),
