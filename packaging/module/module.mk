@@ -6,7 +6,6 @@
 # What is compiled on the way is left below the current folder. tools/build/build-module calls this.
 
 name := $(notdir $(PROGRAM))
-version := $(shell sed -n 's/^AC_INIT(\[clusterfs\],\[\(.*\)\])/\1/p' $(TOP)/configure.ac)
 engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
 tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) \
 	src/fs/cluster/squid/MapCells.cc src/fs/cluster/squid/ObjectText.cc
@@ -46,7 +45,7 @@ $(OUT)/sbin/clusterfs: $(engine_objects) $(tool:%.cc=engine/%.o)
 
 engine/%.o: $(TOP)/%.cc
 	@mkdir -p $(@D)
-	$(CXX) $(cppflags) -DPACKAGE_VERSION='"$(version)"' -I$(TOP)/src -I$(TOP) $(flags) -c -o $@ $<
+	$(CXX) $(cppflags) -I$(TOP)/src -I$(TOP) $(flags) -c -o $@ $<
 
 $(name)/%.o: $(TOP)/%.cc $(SQUID)/include/autoconf.h
 	@mkdir -p $(@D)

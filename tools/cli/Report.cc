@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* clusterfs report. */
 
+#include "Manager.h"
 #include "Survey.h"
 #include "View.h"
 
@@ -31,11 +32,11 @@ runReport(const Words &words)
     double seconds = 30;
     line.text("output", output, "FILE", "the page, instead of standard output; the short form is -o FILE");
     line.real("seconds", seconds, 1, 3600, "how long a running Squid is watched");
-    line.text("password-file", passwordFile, "FILE", "the first line of this file is the password of cachemgr_passwd (default: CLUSTERFS_PASSWORD in the environment)");
+    declarePassword(line, passwordFile);
     if (!line.read(inLongForm(words)))
         return exitFine;
     Words given = {"--output=" + output};
-    if (line.path().compare(0, 7, "http://") == 0) {
+    if (Manager::IsAddress(line.path())) {
         std::ostringstream text;
         text << seconds;
         given.insert(given.end(), {"--seconds=" + text.str(), "--password-file=" + passwordFile, "--url=" + line.path()});

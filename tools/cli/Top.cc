@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* clusterfs top. */
 
+#include "Manager.h"
 #include "View.h"
 
 #include <sstream>
@@ -20,7 +21,7 @@ runTop(const Words &words)
     line.words(urls);
     line.real("interval", interval, 0.2, 3600, "seconds between two looks");
     line.flag("once", once, "look twice, print the figures as text, and end");
-    line.text("password-file", passwordFile, "FILE", "the first line of this file is the password of cachemgr_passwd (default: CLUSTERFS_PASSWORD in the environment)");
+    declarePassword(line, passwordFile);
     if (!line.read(words))
         return exitFine;
     if (urls.empty())
