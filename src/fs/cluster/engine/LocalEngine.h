@@ -73,6 +73,9 @@ public:
     const Superblock *superblock() const override { return closed() ? nullptr : &checkpointer_.superblock(); }
     std::string report() const override;
 
+    /// index, cluster table and staging, to look at between two calls; searches and maps of a running store need them
+    const StoreContext &context() const { return context_; }
+
 private:
     void start();
     bool closed() const { return !*context_.alive; }
