@@ -83,23 +83,9 @@ def test_caches_behind_front_ends(t, front):
 
     # it comes back with what it had: its URLs are its own again, and nobody asks the origin
     cluster.caches[1].start()
-    log = cluster.caches[1].dir / "clients.log"
-
-    def all_back():
-        mark = log.stat().st_size
-        cluster.fetch(lost[:2])
-        return log.read_bytes()[mark:].count(b"site") >= 2
-
-    wait_for(all_back, "the front ends notice that the cache is back", 60)
-    mark = log.stat().st_size
-    cluster.fetch(lost + lost[1:] + lost[:1])
-    assert cluster.asked(urls) == asked
-
-    def served():
-        lines = [line.split() for line in log.read_bytes()[mark:].decode().splitlines()]
-        return {words[1].partition("?")[0] for words in lines if len(words) == 2}
-
-    wait_for(lambda: served() == {url.partition("?")[0] for url in lost}, "all its URLs in its log", 20)
+    cluster.wait_back(1, lost)
+    asked = cluster.asked(urls)
+    assert {url for url in urls if asked[url] != 1} == set(lost), asked
 
     # one more cache, behind the others: only the URLs that move to it are fetched anew
     cluster.grow()
@@ -136,7 +122,8 @@ def client_of(cluster, number, address, from_address="127.0.0.1"):
     if "--enable-follow-x-forwarded-for" not in cluster.caches[0].command("-v").stdout:
         pytest.skip("this Squid is built without --enable-follow-x-forwarded-for")
     url = f"http://site{number}.test/object?size=1000"
-    connection = http.client.HTTPConnection("127.0.0.1", cluster.fronts[number].client.port, source_address=(from_address, 0), timeout=60)
+    front = cluster.fronts[number].client
+    connection = http.client.HTTPConnection(front.host, front.port, source_address=(from_address, 0), timeout=60)
     connection.request("GET", url, headers={"Connection": "close", "X-Forwarded-For": address})
     assert connection.getresponse().status == 200
     connection.close()
@@ -172,7 +159,7 @@ def test_haproxy_by_url_and_connect(t):
     assert {len(held) for held in holders.values()} == {1}
     assert {held[0] for held in holders.values()} == {"cache1", "cache2", "cache3"}, holders
 
-    tunnel = http.client.HTTPConnection("127.0.0.1", cluster.fronts[0].port, timeout=60)
+    tunnel = http.client.HTTPConnection("127.0.0.1", cluster.fronts[0].client.port, timeout=60)
     tunnel.set_tunnel("127.0.0.1", t.origin.port)
     tunnel.request("GET", "/through?size=5000")
     reply = tunnel.getresponse()

@@ -12,9 +12,20 @@ from squidkit.processes import free_port, wait_for
 from test_protocols import needs_option
 from testlib import datagrams
 from testlib.cluster import FOLDER, OWN
+from testlib.machines import Loopback
 
 #: the first words of a paragraph of the example, and the port of the protocol there
 WAYS = {"ICP": "3130", "HTCP": "4827", "Cache digests": "0"}
+
+
+def needs_way(t, way):
+    """Skips what a Squid without our patches cannot do."""
+    if not t.patched():
+        if way == "Cache digests":
+            pytest.skip("a Squid without our patches lists no objects of clusterfs")
+        if way == "HTCP":
+            pytest.skip("a Squid without our patches loses an object that HTCP has asked for")
+        t.allow("ERROR: Squid BUG: Missing MemObject::storeId value")
 
 
 def lines_of(way):
@@ -31,10 +42,13 @@ def lines_of(way):
 
 
 class Siblings:
-    """Two caches that are each other's siblings. lines: more of squid.conf, instead of the example's with the same names."""
+    """Two caches that are each other's siblings. lines: more of squid.conf, instead of the example's with the same names. net: where they
+    are, of testlib.machines; on loopback, they have addresses of their own."""
 
-    def __init__(self, t, way, *lines, folder="cache"):
+    def __init__(self, t, way, *lines, folder="cache", net=Loopback()):
         self.t, self._folder = t, folder
+        machines = [net.machine(f"{folder}{n}") for n in range(2)]
+        self.addresses = [machine.get("host", f"127.0.0.1{n}") for n, machine in enumerate(machines)]
         options = "persist=1"
         peers = [line.split() for line in lines_of(way) if line.startswith("cache_peer ")]
         assert [words[1:5] for words in peers] == [[f"cache{n}.example.com", "sibling", "3128", WAYS[way]] for n in (2, 3)], peers
@@ -44,21 +58,24 @@ class Siblings:
             lines += ("digest_rebuild_period 1 second", "digest_rewrite_period 1 second")
         http, udp = ([free_port() for _ in range(2)] for _ in range(2))
         self.squids = [t.squid(t.cache_dir(64, options, name=f"{folder}{n}-disk"), *self._lines(way, lines, n, http, udp),
-                               folder=f"{folder}{n}", port=http[n]) for n in range(2)]
+                               folder=f"{folder}{n}", port=http[n], **machines[n]) for n in range(2)]
         for squid in self.squids:
             needs_option(squid, {"HTCP": "--enable-htcp", "Cache digests": "--enable-cache-digests"}.get(way, ""))
         self.squids[0].create().start()
         self.squids[1].create()
 
     def _lines(self, way, more, n, http, udp):
-        """Those of the cache n, whose address is 127.0.0.1n as the other one sees it."""
+        """Those of the cache n."""
+        own, other = self.addresses[n], self.addresses[1 - n]
         names = {line.split()[0] for line in more}
         lines = [line for line in lines_of(way) if not OWN.match(line) and "cache3" not in line and line.split()[0] not in names]
         port = "0" if WAYS[way] == "0" else udp[1 - n]
-        lines = [re.sub(r"cache2\.example\.com sibling 3128 \d+", f"127.0.0.1{1 - n} sibling {http[1 - n]} {port}", line) for line in lines]
-        lines = [re.sub(r"^(icp|htcp)_port .*", rf"\1_port {udp[n]}", line.replace("192.0.2.2 192.0.2.3", f"127.0.0.1{1 - n}")) for line in lines]
-        return [*lines, *more, f"http_port 127.0.0.1{n}:{http[n]}", f"tcp_outgoing_address 127.0.0.1{n}", f"udp_outgoing_address 127.0.0.1{n}",
-                "acl localhost src 127.0.0.10 127.0.0.11", "icp_query_timeout 3000", f"visible_hostname cache{n}",
+        lines = [re.sub(r"cache2\.example\.com sibling 3128 \d+", f"{other} sibling {http[1 - n]} {port}", line) for line in lines]
+        lines = [re.sub(r"^(icp|htcp)_port .*", rf"\1_port {udp[n]}", line.replace("192.0.2.2 192.0.2.3", other)) for line in lines]
+        if own.startswith("127."):
+            more += (f"http_port {own}:{http[n]}", f"tcp_outgoing_address {own}", f"udp_outgoing_address {own}",
+                     f"acl localhost src {' '.join(self.addresses)}", "icp_query_timeout 3000")
+        return [*lines, *more, f"visible_hostname cache{n}",
                 "logformat siblings %{X-Test-Id}>h %Sh %Ss %>Hs %>a", f"access_log stdio:{self.log(n)} logformat=siblings"]
 
     def log(self, n):
@@ -99,7 +116,7 @@ class Siblings:
         self.squids[1].start()
         if entries:
             self.squids[1].client.get(self.t.url("first", size=100)).check()
-            wait_for(lambda: " 127.0.0.11\n" in self.log(0).read_text(encoding="utf-8"), "the digest fetched", 60)
+            wait_for(lambda: f" {self.addresses[1]}\n" in self.log(0).read_text(encoding="utf-8"), "the digest fetched", 60)
         return self.squids[1]
 
 
@@ -108,12 +125,7 @@ class Siblings:
 def test_hits_at_a_sibling(t, way):
     """A hit there is used, also one that only its disk has: the origin is asked once, the bytes are right, and there is no second
     copy. What it has not comes from the origin. After the sibling's death, all comes from there."""
-    if not t.patched():
-        if way == "Cache digests":
-            pytest.skip("a Squid without our patches lists no objects of clusterfs")
-        if way == "HTCP":
-            pytest.skip("a Squid without our patches loses an object that HTCP has asked for")
-        t.allow("ERROR: Squid BUG: Missing MemObject::storeId value")
+    needs_way(t, way)
     both = Siblings(t, way)
     first = both.squids[0]
     urls = t.urls("object", 40)

@@ -114,22 +114,22 @@ def finish_all(fetches):
 
 
 class Client:
-    """Requests through one proxy. keep_alive: one connection per thread, used again.
+    """Requests through one proxy at host:port. keep_alive: one connection per thread, used again.
     receive_buffer: so few bytes wait in the kernel that Squid notices when this client pauses."""
 
-    def __init__(self, port, keep_alive=False, timeout=TIMEOUT, receive_buffer=None):
-        self.port, self.keep_alive, self.timeout = port, keep_alive, timeout
+    def __init__(self, port, keep_alive=False, timeout=TIMEOUT, receive_buffer=None, host="127.0.0.1"):
+        self.host, self.port, self.keep_alive, self.timeout = host, port, keep_alive, timeout
         self.receive_buffer = receive_buffer
         self._local = threading.local()
 
     def _connect(self, url):  # pylint: disable=unused-argument -- a subclass may need it
         """A new connection for a request of this URL."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=self.timeout)
         if self.receive_buffer:
             connection.sock = socket.socket()
             connection.sock.settimeout(self.timeout)
             connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
-            connection.sock.connect(("127.0.0.1", self.port))
+            connection.sock.connect((self.host, self.port))
         return connection
 
     def _connection(self, url):

@@ -8,9 +8,9 @@ _LINE = re.compile(r"^\s*([A-Za-z][^:{}]*?)\s*:\s+(.*?)\s*$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def fetch(port, page, timeout=60):
+def fetch(port, page, timeout=60, host="127.0.0.1"):
     """The text of a page; an AssertionError where Squid has no such page."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
         connection.request("GET", f"/squid-internal-mgr/{page}")
         response = connection.getresponse()

@@ -4,7 +4,7 @@
 The query of a URL says how the response looks; the rest is state that a test sets.
     size=N        body length in bytes
     chunked=1     length not announced, chunked      close=1   length not announced, ended by closing
-    gate=NAME&gateat=N    stop at body byte N until the test opens the gate
+    gate=NAME&gateat=N    stop at body byte N (-1: before the headers) until the test opens the gate
     abort=N       cut the connection after N body bytes, as long as change() was not called
     drip=N&pause=MS       send N bytes, wait MS, and so on
     vary=HEADER   Vary: HEADER, and another body for each value of it
@@ -116,6 +116,8 @@ class Handler(socketserver.StreamRequestHandler):
         origin = self.server.origin
         recipe = Recipe.parse(request.path)
         state = copy.copy(origin.note(request))  # it may change while we answer
+        if recipe.gateat < 0:
+            origin.gate(recipe.gate).pass_through()
         head = origin.headers_for(request.path, recipe, state)
         if request.method not in ("GET", "HEAD"):
             return self._send_short(recipe, head, request)
@@ -173,7 +175,7 @@ class Handler(socketserver.StreamRequestHandler):
         return int(first), min(recipe.size, int(last) + 1) if last else recipe.size
 
     def _send_body(self, recipe, seed, at, end):
-        stops = {recipe.gateat} if recipe.gate else set()
+        stops = {recipe.gateat} if recipe.gate and recipe.gateat >= 0 else set()
         if 0 <= recipe.abort < end:
             end = recipe.abort
         while True:
@@ -222,12 +224,13 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class Origin:
-    def __init__(self, port=0):
+    def __init__(self, port=0, host="127.0.0.1"):
         self._lock = threading.Lock()
         self._states = collections.defaultdict(State)
         self._gates = {}
-        self._server = _Server(("127.0.0.1", port), Handler)
+        self._server = _Server((host, port), Handler)
         self._server.origin = self
+        self.host = host
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
@@ -242,7 +245,7 @@ class Origin:
         return self.absolute(f"/{name}" + ("?" + query if query else ""))
 
     def absolute(self, path):
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http://{self.host}:{self.port}{path}"
 
     @staticmethod
     def path(url):

@@ -15,7 +15,7 @@ from .logs import AccessLog, CacheLog
 from .processes import descendants, effective_user, free_port, give_to_squid, kill_tree, run, still_running, wait_for
 
 CONFIG = """
-http_port 127.0.0.1:{port}
+http_port {host}:{port}
 pid_filename {dir}/squid.pid
 cache_log {dir}/cache.log
 coredump_dir {dir}
@@ -42,20 +42,22 @@ REBUILT = r"Finished rebuilding storage|Completed Validation Procedure"
 
 class Squid:
     """A Squid that has not been started yet. lines: cache_dir and other lines of squid.conf, which
-    configure() may replace; common: lines that stay; access: those that say who may ask, before all others."""
+    configure() may replace; common: lines that stay; access: those that say who may ask, before all others.
+    within: the command that starts it on the machine that has the address host."""
 
     def __init__(self, prefix, folder, name, lines=(), mode="--foreground", mem_mb=8, mem_object_kb=0,
-                 max_object_mb=200, port=None, common=(), access=ACCESS):
+                 max_object_mb=200, port=None, common=(), access=ACCESS, host="127.0.0.1", within=()):
         self.binary = pathlib.Path(prefix).resolve() / "sbin" / "squid"
         self.dir, self.name, self.lines, self.mode = pathlib.Path(folder), name, list(lines), mode
         self.common = list(common)
+        self.host, self.within = host, list(within)
         self.settings = dict(mem_mb=mem_mb, mem_object_kb=mem_object_kb, max_object_mb=max_object_mb, access=access)
         self.port = port or free_port()
         self.dir.mkdir(parents=True, exist_ok=True)
         give_to_squid(self.dir)
         self.cache_log = CacheLog(self.dir / "cache.log")
         self.access_log = AccessLog(self.dir / "access.log")
-        self.client = Client(self.port)
+        self.client = Client(self.port, host=host)
         self.process = None
         self.limits = {}  # {resource.RLIMIT_...: most} of the processes that start() makes
         self.started_at = 0  # where in cache.log the latest start begins
@@ -71,7 +73,7 @@ class Squid:
         """Writes squid.conf anew; lines, where given, replace the former ones."""
         self.lines = list(lines) or self.lines
         self.settings.update(settings)
-        text = CONFIG.format(port=self.port, dir=self.dir, format=AccessLog.FORMAT, **self.settings)
+        text = CONFIG.format(host=self.host, port=self.port, dir=self.dir, format=AccessLog.FORMAT, **self.settings)
         if b"--enable-icmp" in _version(self.binary):
             text += "netdb_filename none\npinger_enable off\n"
         user = effective_user()
@@ -107,7 +109,7 @@ class Squid:
         self.started_at = self.cache_log.mark()
         with open(self.dir / "output", "ab") as output:
             self.process = subprocess.Popen(
-                [str(self.binary), "-n", self.name, "-f", str(self.conf), self.mode, *arguments],
+                [*self.within, str(self.binary), "-n", self.name, "-f", str(self.conf), self.mode, *arguments],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self.environment(),
                 cwd=self.dir, preexec_fn=lambda: _set_limits(self.limits))
         if wait:
@@ -124,7 +126,7 @@ class Squid:
     def answers(self):
         """Whether somebody listens on its port."""
         try:
-            socket.create_connection(("127.0.0.1", self.port), 5).close()
+            socket.create_connection((self.host, self.port), 5).close()
             return True
         except OSError:
             return False
@@ -184,7 +186,7 @@ class Squid:
     # what it says
 
     def mgr(self, page):
-        return mgr.fetch(self.port, page)
+        return mgr.fetch(self.port, page, host=self.host)
 
     def values(self, page="clusterfs"):
         return mgr.Values(self.mgr(page))

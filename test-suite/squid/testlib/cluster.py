@@ -10,6 +10,7 @@ from squidkit.client import Client
 from squidkit.processes import free_port, wait_for
 
 from .devices import tool
+from .machines import Loopback
 
 FOLDER = TOP / "examples" / "cluster"
 #: lines of the examples that name what a test has of its own: ports, disks, and who may ask
@@ -29,9 +30,9 @@ def example(name, replaced=()):
 class CarpFront:
     """A Squid that gives each URL to one of the caches."""
 
-    def __init__(self, t, name, caches, replaced=()):
+    def __init__(self, t, net, name, caches, replaced=()):
         self._replaced = replaced
-        self.squid = t.squid(folder=name)
+        self.squid = t.squid(folder=name, **net.machine(name))
         self.client = self.squid.client
         self._configure(caches)
         self.squid.start()
@@ -51,19 +52,20 @@ class CarpFront:
         lines = example("front.conf", self._replaced)
         peers = [line for line in lines if line.startswith("cache_peer")]
         peers += [peers[-1].replace("cache3", f"cache{n + 1}") for n in range(len(peers), len(caches))]
-        peers = [re.sub(r"\S+ parent 3128", f"127.0.0.1 parent {cache.port}", line) for line, cache in zip(peers, caches)]
+        peers = [re.sub(r"\S+ parent 3128", f"{cache.host} parent {cache.port}", line) for line, cache in zip(peers, caches)]
         self.squid.configure(*(line for line in lines if not line.startswith("cache_peer")), *peers, f"visible_hostname {self.squid.dir.name}")
 
 
 class HaproxyFront:
     """An HAProxy that does the same, by host, or by URL. close() ends it."""
 
-    def __init__(self, t, name, caches, replaced=()):
-        self._replaced = replaced
+    def __init__(self, t, net, name, caches, replaced=()):
+        machine = net.machine(name)
+        self._replaced = [*net.own["haproxy.cfg"], *replaced]
+        self._within = machine.get("within", ())
         self._folder = t.dir / name
         self._folder.mkdir()
-        self.port = free_port()
-        self.client = Client(self.port)
+        self.client = Client(free_port(), host=machine.get("host", "127.0.0.1"))
         self._process = None
         t.closing(self)
         self.take(caches)
@@ -71,12 +73,12 @@ class HaproxyFront:
     def take(self, caches):
         """These are its caches from now on. A new process takes over from the one that runs."""
         text = (FOLDER / "haproxy.cfg").read_text(encoding="utf-8")
-        replaced = [("user haproxy", ""), ("group haproxy", ""), ("bind :3128", f"bind 127.0.0.1:{self.port}"), ("src 10.0.0.0/8", "src 127.0.0.0/8")]
+        replaced = [("user haproxy", ""), ("group haproxy", ""), ("bind :3128", f"bind {self.client.host}:{self.client.port}")]
         for old, new in [*replaced, *self._replaced]:
             assert old in text, f"haproxy.cfg: {old} is not there"
             text = text.replace(old, new)
         text = re.sub(r"^ *server .*\n", "", text, flags=re.M)
-        text += "".join(f"    server {cache.dir.name} 127.0.0.1:{cache.port} id {n + 1}\n" for n, cache in enumerate(caches))
+        text += "".join(f"    server {cache.dir.name} {cache.host}:{cache.port} id {n + 1}\n" for n, cache in enumerate(caches))
         config = self._folder / "haproxy.cfg"
         config.write_text(text, encoding="utf-8")
         program = tool("haproxy")
@@ -84,7 +86,7 @@ class HaproxyFront:
         before = self._process
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(
-                [program, "-db", "-f", str(config), *(["-sf", str(before.pid)] if before else [])],
+                [*self._within, program, "-db", "-f", str(config), *(["-sf", str(before.pid)] if before else [])],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, "LD_LIBRARY_PATH": libraries})
         if before:
             before.wait(60)
@@ -107,23 +109,24 @@ class HaproxyFront:
 
 class Cluster:
     """Caches and two front ends of a class of the above. All hosts are the server at origin_port (default: the test's own).
-    replaced: (text, other text) of the front ends' example. cache_dirs: lines for the caches (default: small files)."""
+    replaced: (text, other text) of the front ends' example. cache_dirs: lines for the caches (default: small files). net: where all of them
+    are, of testlib.machines."""
 
-    def __init__(self, t, count, front=CarpFront, replaced=(), cache_dirs=(), origin_port=None):
-        self.t, self._cache_dirs, self._origin_port = t, cache_dirs, origin_port or t.origin.port
+    def __init__(self, t, count, front=CarpFront, replaced=(), cache_dirs=(), origin_port=None, net=Loopback()):
+        self.t, self.net, self._cache_dirs, self._origin_port = t, net, cache_dirs, origin_port or t.origin.port
         self.caches = []
         for _ in range(count):
             self._add()
-        self.fronts = [front(t, f"front{n + 1}", self.caches, replaced) for n in range(2)]
+        self.fronts = [front(t, net, f"front{n + 1}", self.caches, replaced) for n in range(2)]
 
     def _add(self):
         name, t = f"cache{len(self.caches) + 1}", self.t
-        lines = example("cache.conf", [("192.0.2.0/24", "127.0.0.1"), ("192.0.2.9", "127.0.0.1")])
-        origin = f"cache_peer 127.0.0.1 parent {self._origin_port} 0 no-query no-digest originserver name=origin"
+        lines = example("cache.conf", self.net.own["cache.conf"])
+        origin = f"cache_peer {self.net.address} parent {self._origin_port} 0 no-query no-digest originserver name=origin"
         log = f"access_log stdio:{t.dir / name / 'clients.log'} logformat=clients"
         place = self._cache_dirs[len(self.caches)] if self._cache_dirs else t.cache_dir(64, "persist=1", name=name)
         self.caches.append(t.squid(place, *lines, origin, "never_direct allow all", f"visible_hostname {name}",
-                                   "logformat clients %>a %ru", log, folder=name).create().start())
+                                   "logformat clients %>a %ru", log, folder=name, **self.net.machine(name)).create().start())
 
     def grow(self):
         """One more cache, behind the others. The front ends take it one after the other."""
@@ -142,6 +145,26 @@ class Cluster:
         """Ends all its Squids; their folders are free for another one."""
         for squid in [front.squid for front in self.fronts] + self.caches:
             squid.stop()
+
+    def wait_back(self, number, urls):
+        """Until both front ends ask a cache for its urls again. Then both get all of them from there, and nobody asks the origin."""
+        log = self.caches[number].dir / "clients.log"
+
+        def noticed():
+            mark = log.stat().st_size
+            self.fetch(urls[:2])
+            return log.read_bytes()[mark:].count(b"site") >= 2
+
+        wait_for(noticed, "the front ends notice that the cache is back", 60)
+        mark, asked = log.stat().st_size, self.asked(urls)
+        self.fetch(urls + urls[1:] + urls[:1])
+        assert self.asked(urls) == asked
+
+        def served():
+            lines = [line.split() for line in log.read_bytes()[mark:].decode().splitlines()]
+            return {words[1].partition("?")[0] for words in lines if len(words) == 2}
+
+        wait_for(lambda: served() == {url.partition("?")[0] for url in urls}, "all its URLs in its log", 20)
 
     def holders(self, urls):
         """{URL: names of the caches that have it}"""

@@ -18,6 +18,7 @@ from squidkit.squid import Squid
 from . import stores
 from .devices import Loop, ModelledDisk, TinyFileSystem, can_loop, tool
 from .load import fetch_all
+from .machines import can_separate
 
 DISKMODEL = BUILD / "diskmodel"
 #: in the stash of a test that has one: its Test
@@ -45,7 +46,10 @@ class Test:
         self._allowed = []
         self.squids = []
         self.origin = self.closing(Origin())
-        self.url = self.origin.url
+
+    def url(self, name, **recipe):
+        """Of the origin server."""
+        return self.origin.url(name, **recipe)
 
     def urls(self, name, count, size=40000):
         """Of objects whose sizes differ by a byte each."""
@@ -202,7 +206,9 @@ def _backtrace(binary, core):
 
 
 def missing(need):
-    """Why this machine has not what a test needs ("loop", "modelled disk" or a program); None where it has."""
+    """Why this machine has not what a test needs ("loop", "modelled disk", "network namespaces" or a program); None where it has."""
+    if need == "network namespaces":
+        return can_separate()
     if need not in ("loop", "modelled disk"):
         return None if tool(need) else f"{need} is not installed"
     reason = can_loop()
