@@ -55,6 +55,7 @@ NOT_RUN = {
     "needs a Debian 13; test-suite/packages installs what it makes": ("make deb",),
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
+        "pytest test-suite/squid/test_machines.py -s",
         r"pytest test-suite/squid(/test_cluster.py -k hash_of_the_host -s| -m quick| -k same_second --keep| --lf|/test_basic.py --store aufs| --squid build/squid-6 -n 3)",
         "squid", r"squid -n (one|two|front) -f /etc/squid/\1\.conf( -k shutdown)?",
         "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
