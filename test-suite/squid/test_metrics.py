@@ -103,6 +103,29 @@ def test_says_the_same_as_the_other_page(t):
 
 
 @pytest.mark.stores("clusterfs")
+def test_lookups_of_a_request(t):
+    """How often Squid asks for an object: as docs/metrics.md says it of the line lookups."""
+    text = (TOP / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert "A hit takes 1, with `Vary` in the response 2" in text and "A miss takes 4 as a rule, with `Vary` 5 or 6" in text
+    squid = t.running()
+    plain, varied = (t.url("object", size=9000, **words) for words in ({}, {"vary": "Accept-Language"}))
+
+    def lookups(fetch, url, **headers):
+        before = page(squid).number("clusterfs_lookups_total")
+        fetch(squid, url, **headers)
+        return page(squid).number("clusterfs_lookups_total") - before
+
+    ours = lookups(lambda *_: None, "")
+    assert ours == 1, "that of the manager's page"
+    assert lookups(t.miss, plain) == 4 + ours
+    assert lookups(t.miss, varied, Accept_Language="de") == 5 + ours, "it is not known yet that the response varies"
+    assert lookups(t.miss, varied, Accept_Language="en") == 6 + ours
+    squid.restart()
+    assert lookups(t.hit, plain) == 1 + ours
+    assert lookups(t.hit, varied, Accept_Language="de") == 2 + ours
+
+
+@pytest.mark.stores("clusterfs")
 def test_unused_device(t):
     """A cache_dir without its device has only its state; the other one is whole."""
     squid = t.squid(t.cache_dir(64, name="one"), t.cache_dir(64, name="two")).create()
