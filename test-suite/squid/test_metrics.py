@@ -126,6 +126,33 @@ def test_lookups_of_a_request(t):
 
 
 @pytest.mark.stores("clusterfs")
+@pytest.mark.parametrize("locality", ("", "locality=0"))
+def test_pages_opened(t, locality):
+    """A page counts once, hit or miss, however often Squid asks for it, and in how many cache_dirs."""
+    squid = t.running(*(t.cache_dir(64, locality, name=name) for name in ("one", "two")), mem_object_kb=64)
+
+    def opened(fetch, url, **headers):
+        before = page(squid).of("clusterfs_pages_opened_total")
+        fetch(squid, url, **headers)
+        after = page(squid).of("clusterfs_pages_opened_total")
+        assert len(after) == 2 and len(set(after.values())) == 1, after
+        return next(iter(after.values())) - next(iter(before.values()))
+
+    document, plain, varied, private = t.url("page", size=9000), t.url("plain/", size=100000), t.url("varied", size=100000, vary="Accept-Language"), t.url("mine", cc="private")
+    browser, old = {"Sec_Fetch_Dest": "document"}, {"Accept": "text/html,*/*"}
+    assert opened(t.miss, document, **browser) == 1
+    assert opened(t.miss, plain, **old) == opened(t.miss, private, **browser) == 1
+    for language in ("de", "en"):
+        assert opened(t.miss, varied, Accept_Language=language, **browser) == 1
+    assert opened(t.hit, document, **browser) == 1, "which is in cache_mem, too"
+    assert opened(t.miss, t.url("image.png"), Sec_Fetch_Dest="image", Referer=document) == 0
+    assert opened(t.hit, document, Sec_Fetch_Dest="iframe") == 0
+    for _ in range(2):
+        assert opened(t.hit, plain, **old) == opened(t.hit, varied, Accept_Language="en", **browser) == 1
+        squid.restart()
+
+
+@pytest.mark.stores("clusterfs")
 def test_unused_device(t):
     """A cache_dir without its device has only its state; the other one is whole."""
     squid = t.squid(t.cache_dir(64, name="one"), t.cache_dir(64, name="two")).create()
@@ -175,6 +202,7 @@ def test_prometheus_scrapes_it(t):
     def without_data():
         """The queries that have none while clients store and read."""
         number = next(rounds)
+        squid.client.get(t.url(f"page{number}"), Sec_Fetch_Dest="document").check()
         t.fetch_all(squid, urls + t.urls(f"round{number}-", 20))
         found = {query: [value for _, value in prometheus.query(query) if math.isfinite(value)] for query in queries}
         return [(title, query) for query, title in queries.items() if not found[query]]

@@ -78,6 +78,8 @@ def test_running():
     assert found["hit rate"] == f"{100 * hits / (hits + misses):.0f} %" and found["hits"].startswith(f"{hits / pages.SECONDS:.0f}"), found
     assert found["errors since Squid&#x27;s start"] == "none" and found["group reads"].endswith("/s") and found["last stop"] in ("clean", "crash")
     reads = int(pages.grown("disk_requests_total", ',operation="read"'))
+    assert found["reads of the disk a page"] == f"{reads / pages.grown('pages_opened_total'):.2f}"
+    assert found["reads of the disk a hit"] == f"{reads / hits:.2f}"
     assert f"reads: {reads}, p50 " in text and pages.PATH in text
 
 

@@ -266,6 +266,10 @@ class Dir:
         """The share of hits among hits and misses; None when not known, or without requests."""
         return self.ratio(["hits_total"], ["hits_total", *MISSES])
 
+    def reads_for(self, counter):
+        """Reads of the disk for each of what a counter counts; None when not known, or without any."""
+        return self.ratio([("disk_requests_total", {"operation": "read"})], [counter])
+
     def remember(self, now):
         if self.used():
             self.history.append((now, self.figures()))

@@ -134,7 +134,7 @@ def _tiles(d):
     objects, age, errors = d.of("objects"), d.of("evicted_age_seconds"), d.errors()
     return [
         ("hit rate", f.share(d.hit_rate()), False), ("hits", f.per_second(f.count(d.rate("hits_total"))), False), ("misses", f.per_second(f.count(d.misses())), False),
-        ("reads of the disk a hit", f.ratio(d.ratio([("disk_requests_total", {"operation": "read"})], ["hits_total"])), False),
+        ("reads of the disk a page", f.ratio(d.reads_for("pages_opened_total")), False),
         ("median time of a read", f.span(d.percentile("read", 0.5)), False), ("99 % of the reads within", f.span(d.percentile("read", 0.99)), False),
         (f"of {f.size(d.of('device_size_bytes'))} in use", f.part(d.of("clusters") - d.of("clusters_free"), d.of("clusters")), False),
         (f"objects of {f.size(d.of('object_bytes') / objects) if objects else '-'}", f.count(objects), False),
@@ -161,7 +161,8 @@ def _times(d):
 def _locality(d):
     used, vain = "read_along_and_used_total", "read_along_in_vain_total"
     fetched, unused = "prefetched_and_used_total", "prefetched_in_vain_total"
-    return [("groups known", f.count(d.of("groups_known"))), ("members of them", f.count(d.of("members_known"))),
+    return [("pages opened", _rate(d, "pages_opened_total")), ("reads of the disk a page", f.ratio(d.reads_for("pages_opened_total"))),
+            ("reads of the disk a hit", f.ratio(d.reads_for("hits_total"))), ("groups known", f.count(d.of("groups_known"))), ("members of them", f.count(d.of("members_known"))),
             ("group reads", _rate(d, "group_reads_total")), ("objects read along", _rate(d, "objects_read_along_total")),
             ("of these, used", f.share(d.ratio([used], [used, vain]))), ("objects prefetched", _rate(d, "objects_prefetched_total")),
             ("of these, used", f.share(d.ratio([fetched], [fetched, unused]))), ("objects packed in groups", _rate(d, "objects_packed_in_groups_total")),

@@ -6,13 +6,20 @@
 
 #include "fs/cluster/engine/Statistics.h"
 
+#include <string>
 #include <vector>
 
 namespace ClusterFs {
 
-/// The engine's table, with the meaning in Squid of those figures that follow from the way in which Squid calls the engine.
-/// For the documents and for Prometheus.
+/// The engine's table, with the meaning in Squid of those figures that follow from the way in which Squid calls the engine; and
+/// behind it a section "squid" with figures of this process, which are the same for all cache_dirs.
 const std::vector<Statistic> &squidStatistics();
+
+/// the section "squid" as lines of mgr:clusterfs, which follow those of the engine's report
+std::string squidReport();
+
+/// counts a page that a client opens
+void countOpenedPage();
 
 } // namespace ClusterFs
 
