@@ -92,6 +92,57 @@ TEST(MapCells, takesTheOtherObjectsOfAClusterForAlike) {
     EXPECT_NEAR(static_cast<double>(cells[2].grouped), objects, 8);
 }
 
+TEST(MapCells, addsUpWhatIsNeededByAge) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    constexpr uint32_t now = 1700000000;
+    const uint32_t ages[] = {0, 60, 61, 86400, 40000000};
+    for (uint32_t n = 0; n < std::size(ages); ++n) {
+        p.placed(n + 1, n + 2, 4096, 500 + n);
+        p.entryOf(n + 2).written = now - ages[n];
+    }
+    p.stage(20, bytesOf(20, 100), p.chain({8, 9}, 60000, 120100, 100));
+    p.entryOf(8).written = p.entryOf(9).written = now - 1000;
+    MapCells cells(p.catalog);
+    while (cells.work())
+        ;
+    const auto &found = cells.ages();
+    const auto needed = [&](const uint32_t cluster) { return uint64_t(p.entryOf(cluster).liveBytes); };
+    EXPECT_EQ(found[0].upTo, 60U);
+    EXPECT_EQ(found[0].clusters, 2U);
+    EXPECT_EQ(found[0].bytes, needed(2) + needed(3));
+    EXPECT_EQ(found[1].upTo, 600U);
+    EXPECT_EQ(found[1].bytes, needed(4));
+    EXPECT_EQ(found[2].upTo, 3600U);
+    EXPECT_EQ(found[2].clusters, 2U) << "parts of a large object";
+    EXPECT_EQ(found[2].bytes, uint64_t(p.entryOf(8).end) + p.entryOf(9).end);
+    EXPECT_EQ(found[4].bytes, needed(5));
+    EXPECT_EQ(found.back().upTo, MapAge::unbounded);
+    EXPECT_EQ(found.back().bytes, needed(6));
+    uint64_t bytes = 0, all = 0;
+    for (const auto &age: found)
+        all += age.bytes;
+    for (const auto &cell: cells.cells())
+        bytes += cell.liveBytes;
+    EXPECT_EQ(all, bytes);
+}
+
+TEST(MapCells, groupsAreThoseThatLieSideBySide) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    const uint32_t step = Catalog::ExtentBytes(500);
+    for (uint32_t n = 0; n < 6; ++n) // the first of a cluster follows nothing, whatever it says
+        p.placed(n + 1, 2, 4096 + n * step, 500, noCluster, n == 0 || n == 2 || n == 3 || n == 5);
+    unsigned looks = 0;
+    EXPECT_EQ(groupsIn(p.catalog, 2_c, 100, looks), (std::vector<unsigned>{1, 3, 2}));
+    EXPECT_EQ(looks, 6U);
+    EXPECT_TRUE(groupsIn(p.catalog, 3_c, 100, looks).empty());
+    (void)groupsIn(p.catalog, 2_c, 4, looks);
+    EXPECT_EQ(looks, 4U);
+}
+
 TEST(MapCells, anEmptyDeviceHasCells) {
     PartsDevice d;
     Parts p(d);
