@@ -5,6 +5,8 @@
 
 #include "test-suite/unit/support/PartsSupport.h"
 
+#include <algorithm>
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -54,6 +56,36 @@ TEST(MapCells, countsWhatIsInEachCluster) {
     }
     EXPECT_EQ(cells[2].written, 0.0) << "it was written first";
     EXPECT_EQ(cells[3].written, 1.0) << "it was written last";
+}
+
+TEST(MapCells, ranksEndAtTheMostHoweverManyAreEqual) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    for (uint32_t n = 0; n < 6; ++n) {
+        p.placed(n + 1, n + 2, 4096, 500);
+        p.entryOf(n + 2).heat = n < 2 ? 10 : n < 3 ? 20 : 30;
+    }
+    const auto cells = cellsOf(p.catalog);
+    const double wanted[] = {0, 0, 2.0 / 3, 1, 1, 1};
+    for (size_t n = 0; n < std::size(wanted); ++n)
+        EXPECT_DOUBLE_EQ(cells[n + 2].used, wanted[n]) << n;
+    EXPECT_EQ(cells[4].written, 0.4) << "of which no two are equal";
+}
+
+TEST(MapCells, badClustersHaveNoRank) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    p.placed(1, 2, 4096, 500);
+    p.entryOf(2).written = 50;
+    p.makeBad(3);
+    p.entryOf(3).written = 77;
+    const auto cells = cellsOf(p.catalog);
+    EXPECT_EQ(cells[2].latest, 50U);
+    EXPECT_EQ(cells[3].bad, 1U);
+    EXPECT_EQ(cells[3].latest, 0U);
+    EXPECT_EQ(cells[3].written + cells[3].used, 0.0);
 }
 
 TEST(MapCells, joinsNeighboursWhereThereAreMany) {
@@ -120,6 +152,8 @@ TEST(MapCells, addsUpWhatIsNeededByAge) {
     EXPECT_EQ(found[4].bytes, needed(5));
     EXPECT_EQ(found.back().upTo, MapAge::unbounded);
     EXPECT_EQ(found.back().bytes, needed(6));
+    EXPECT_EQ(found[0].text(), "60 2 " + std::to_string(found[0].bytes));
+    EXPECT_EQ(found.back().text(), "- 1 " + std::to_string(found.back().bytes));
     uint64_t bytes = 0, all = 0;
     for (const auto &age: found)
         all += age.bytes;
@@ -188,6 +222,8 @@ TEST(MapCell, comesBackFromItsText) {
     cell.used = 0.5;
     cell.latest = 1700000000;
     EXPECT_EQ(cell.text(), "10 19 5 3 1 1 400 300 20 21474836480 4.25 0.5 1700000000");
+    const std::string names = MapCell::columns, text = cell.text();
+    EXPECT_EQ(std::count(names.begin(), names.end(), ' '), std::count(text.begin(), text.end(), ' ')) << "each number has a name";
     MapCell other;
     ASSERT_TRUE(other.parse(cell.text()));
     EXPECT_EQ(other.text(), cell.text());

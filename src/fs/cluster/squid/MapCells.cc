@@ -40,6 +40,12 @@ ClusterFs::MapCell::parse(const std::string &text)
     return is && is.peek() == std::istringstream::traits_type::eof() && from <= to && uint64_t(to) - from + 1 >= uint64_t(packed) + large;
 }
 
+std::string
+ClusterFs::MapAge::text() const
+{
+    return (upTo == unbounded ? "-" : std::to_string(upTo)) + ' ' + std::to_string(clusters) + ' ' + std::to_string(bytes);
+}
+
 std::vector<unsigned>
 ClusterFs::groupsIn(const Catalog &catalog, const ClusterNo n, const unsigned most, unsigned &looks)
 {
@@ -131,6 +137,7 @@ ClusterFs::MapCells::fill(const ClusterNo n)
     const auto &c = catalog_.clusters()[n];
     if (c.state == ClusterState::bad) {
         ++cell_.bad;
+        return;
     } else if (c.state == ClusterState::log) {
         ++cell_.log;
         return;
@@ -210,22 +217,24 @@ ClusterFs::MapCells::Ranks::add(const uint64_t value)
     if (counts_.empty())
         counts_.resize(std::min<uint64_t>(maxBuckets, most_ - least_ + 1));
     ++counts_[bucketOf(value)];
-    ++total_;
 }
 
 void
 ClusterFs::MapCells::Ranks::finish()
 {
     uint32_t below = 0;
-    for (auto &count: counts_)
-        count = std::exchange(below, below + count) + count / 2;
+    for (auto &count: counts_) {
+        if (count)
+            last_ = below;
+        count = std::exchange(below, below + count);
+    }
 }
 
-/// where a value stands among all: the least at 0, the most at 1
+/// where a value stands among all: the least at 0, the most at 1, equal ones beside each other
 double
 ClusterFs::MapCells::Ranks::rankOf(const uint64_t value) const
 {
-    if (total_ < 2 || counts_.empty())
+    if (!last_)
         return 1.0;
-    return std::min(1.0, static_cast<double>(counts_[bucketOf(value)]) / static_cast<double>(total_ - 1));
+    return std::min(1.0, static_cast<double>(counts_[bucketOf(value)]) / last_);
 }

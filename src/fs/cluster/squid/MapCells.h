@@ -32,6 +32,9 @@ struct MapCell {
 
     unsigned inUse() const { return packed + large; }
 
+    /// the names of the numbers in the text
+    static constexpr const char *columns = "first last small large bad log objects grouped groups live_bytes written used latest";
+
     /// the cell as a line of text, and back
     std::string text() const;
     /// \returns false when the text is none of a cell
@@ -45,6 +48,8 @@ struct MapAge {
     uint32_t upTo = unbounded; ///< seconds; a row begins behind the one before
     uint64_t clusters = 0;
     uint64_t bytes = 0;
+
+    std::string text() const; ///< the three as a line, - for no bound
 };
 
 /// Finds the objects of a packed cluster that lie side by side because they belong together.
@@ -95,8 +100,8 @@ private:
 
         uint64_t least_ = ~uint64_t(0);
         uint64_t most_ = 0;
-        uint64_t total_ = 0;
-        std::vector<uint32_t> counts_; ///< finish() makes them ranks
+        std::vector<uint32_t> counts_; ///< of values; after finish(), of those below
+        uint32_t last_ = 0; ///< of those below the most
     };
 
     void step(ClusterNo);
