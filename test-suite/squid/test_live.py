@@ -438,3 +438,18 @@ def test_several_dirs(t):
     address = f"http://127.0.0.1:{squid.port}"
     assert set(objects(tool("list", address, f"--dir={t.image('large')}", "--json"))) == {large}
     assert str(t.image("small")) in tool("map", address, f"--dir={t.image('small')}")
+
+
+def test_requests_go_on_during_a_purge(t):
+    """A purge that has only memory to look at, and so waits for nothing, lets Squid look at its connections meanwhile."""
+    squid = t.running(options="persist=1000")
+    t.fetch_all(squid, t.urls("staged", 4000, size=400))
+
+    def seen():
+        """Whether a page that is asked for when the purge runs comes before its end."""
+        assert answer(squid, "purge", prefix="https://nobody")["state"] == "running"
+        state = answer(squid, "job")["state"]
+        finished(squid)
+        return state == "running"
+
+    assert any(seen() for _ in range(5))

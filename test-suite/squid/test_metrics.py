@@ -103,6 +103,56 @@ def test_says_the_same_as_the_other_page(t):
 
 
 @pytest.mark.stores("clusterfs")
+def test_lookups_of_a_request(t):
+    """How often Squid asks for an object: as docs/metrics.md says it of the line lookups."""
+    text = (TOP / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert "A hit takes 1, with `Vary` in the response 2" in text and "A miss takes 4 as a rule, with `Vary` 5 or 6" in text
+    squid = t.running()
+    plain, varied = (t.url("object", size=9000, **words) for words in ({}, {"vary": "Accept-Language"}))
+
+    def lookups(fetch, url, **headers):
+        before = page(squid).number("clusterfs_lookups_total")
+        fetch(squid, url, **headers)
+        return page(squid).number("clusterfs_lookups_total") - before
+
+    ours = lookups(lambda *_: None, "")
+    assert ours == 1, "that of the manager's page"
+    assert lookups(t.miss, plain) == 4 + ours
+    assert lookups(t.miss, varied, Accept_Language="de") == 5 + ours, "it is not known yet that the response varies"
+    assert lookups(t.miss, varied, Accept_Language="en") == 6 + ours
+    squid.restart()
+    assert lookups(t.hit, plain) == 1 + ours
+    assert lookups(t.hit, varied, Accept_Language="de") == 2 + ours
+
+
+@pytest.mark.stores("clusterfs")
+@pytest.mark.parametrize("locality", ("", "locality=0"))
+def test_pages_opened(t, locality):
+    """A page counts once, hit or miss, however often Squid asks for it, and in how many cache_dirs."""
+    squid = t.running(*(t.cache_dir(64, locality, name=name) for name in ("one", "two")), mem_object_kb=64)
+
+    def opened(fetch, url, **headers):
+        before = page(squid).of("clusterfs_pages_opened_total")
+        fetch(squid, url, **headers)
+        after = page(squid).of("clusterfs_pages_opened_total")
+        assert len(after) == 2 and len(set(after.values())) == 1, after
+        return next(iter(after.values())) - next(iter(before.values()))
+
+    document, plain, varied, private = t.url("page", size=9000), t.url("plain/", size=100000), t.url("varied", size=100000, vary="Accept-Language"), t.url("mine", cc="private")
+    browser, old = {"Sec_Fetch_Dest": "document"}, {"Accept": "text/html,*/*"}
+    assert opened(t.miss, document, **browser) == 1
+    assert opened(t.miss, plain, **old) == opened(t.miss, private, **browser) == 1
+    for language in ("de", "en"):
+        assert opened(t.miss, varied, Accept_Language=language, **browser) == 1
+    assert opened(t.hit, document, **browser) == 1, "which is in cache_mem, too"
+    assert opened(t.miss, t.url("image.png"), Sec_Fetch_Dest="image", Referer=document) == 0
+    assert opened(t.hit, document, Sec_Fetch_Dest="iframe") == 0
+    for _ in range(2):
+        assert opened(t.hit, plain, **old) == opened(t.hit, varied, Accept_Language="en", **browser) == 1
+        squid.restart()
+
+
+@pytest.mark.stores("clusterfs")
 def test_unused_device(t):
     """A cache_dir without its device has only its state; the other one is whole."""
     squid = t.squid(t.cache_dir(64, name="one"), t.cache_dir(64, name="two")).create()
@@ -152,6 +202,7 @@ def test_prometheus_scrapes_it(t):
     def without_data():
         """The queries that have none while clients store and read."""
         number = next(rounds)
+        squid.client.get(t.url(f"page{number}"), Sec_Fetch_Dest="document").check()
         t.fetch_all(squid, urls + t.urls(f"round{number}-", 20))
         found = {query: [value for _, value in prometheus.query(query) if math.isfinite(value)] for query in queries}
         return [(title, query) for query, title in queries.items() if not found[query]]

@@ -21,10 +21,17 @@ from view import charts, metrics, report
 SURVEY = json.loads((pages.HERE / "survey.json").read_text(encoding="utf-8"))
 
 
-def running(path=pages.PATH):
-    """The page of a Squid that has given the two pages of metrics."""
+#: a page clusterfs_map, as MapStream writes it: of a free cluster, ten that share a square, one of a large object, a bad one
+COLUMNS = "columns: first last small large bad log objects grouped groups live_bytes written used latest\n"
+MAP = ("cache_dir: /dev/z\nobjects: 41\nclusters: 13\ncluster bytes: 65536\n" + COLUMNS + "cell: 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+       "cell: 1 10 8 0 0 1 40 30 6 262144 6 2e-05 1700000000\ncell: 11 11 0 1 0 0 0 0 0 65536 1 1 1699990000\ncell: 12 12 0 0 1 0 0 0 0 0 0 0 0\n"
+       "age: 60 8 262144\nage: 600 0 0\nage: 86400 1 65536\nage: - 0 0\nlongest turn: 70\nend: yes\n")
+
+
+def running(path=pages.PATH, found=None):
+    """The page of a Squid that has given the two pages of metrics, and of its cache_dir the map."""
     looks = [(n * pages.SECONDS, metrics.parse(text.replace(pages.PATH, path))) for n, text in enumerate((pages.BEFORE, pages.AFTER))]
-    return report.running(looks, "cache1.example.org:3128", 0)
+    return report.running(looks, "cache1.example.org:3128", 0, {path: found or metrics.parse_map(MAP)})
 
 
 class Structure(html.parser.HTMLParser):
@@ -71,13 +78,15 @@ def shown(text):
 def test_running():
     """The figures are the differences of the pages."""
     text = running()
-    assert len(sound(text)) == 9
+    assert len(sound(text)) == 18  # three of them in keys
     found = shown(text)
     hits = sum(pages.grown("hits_total", f',from="{place}"') for place in metrics.PLACES)
     misses = sum(pages.grown(name) for name in metrics.MISSES)
     assert found["hit rate"] == f"{100 * hits / (hits + misses):.0f} %" and found["hits"].startswith(f"{hits / pages.SECONDS:.0f}"), found
     assert found["errors since Squid&#x27;s start"] == "none" and found["group reads"].endswith("/s") and found["last stop"] in ("clean", "crash")
     reads = int(pages.grown("disk_requests_total", ',operation="read"'))
+    assert found["reads of the disk a page"] == f"{reads / pages.grown('pages_opened_total'):.2f}"
+    assert found["reads of the disk a hit"] == f"{reads / hits:.2f}"
     assert f"reads: {reads}, p50 " in text and pages.PATH in text
 
 
@@ -95,17 +104,64 @@ def test_names_are_not_html():
 def test_odd_metrics():
     """A Squid that was started anew, one without requests, a device that is not in use, errors."""
     first, second = (metrics.parse(text) for text in (pages.BEFORE, pages.AFTER))
-    again = report.running([(0, second), (10, first)], "x", 0)
+    again = report.running([(0, second), (10, first)], "x", 0, {})
     assert "started anew meanwhile" in again and shown(again)["hit rate"] == "-"
-    idle = report.running([(0, second), (10, second)], "x", 0)
+    idle = report.running([(0, second), (10, second)], "x", 0, {})
     assert shown(idle)["hits"] == "0/s" and "No requests in this time." in idle
-    unused = report.running([(0, {"/dev/z": {("state", (("state", "unused"),)): 1}})] * 2, "x", 0)
+    unused = report.running([(0, {"/dev/z": {("state", (("state", "unused"),)): 1}})] * 2, "x", 0, {})
     assert "cache.log has the reason" in unused
     worse = metrics.parse(pages.AFTER.replace('read_errors_total{path="' + pages.PATH + '"} 0', 'read_errors_total{path="' + pages.PATH + '"} 7'))
-    errors = report.running([(0, first), (10, worse)], "x", 0)
+    errors = report.running([(0, first), (10, worse)], "x", 0, {})
     assert '<div class=bad><b>7</b><small>errors' in errors and shown(errors)["read errors"] == "7"
     for text in (again, idle, unused, errors):
         sound(text)
+
+
+def test_map_of_a_running_squid():
+    """The squares are those of the page clusterfs_map, drawn like those of a device, and the ages with them."""
+    found = metrics.parse_map(MAP)
+    assert [cell["written"] for cell in found["cells"]] == [0, 0.75, 1, 0] and found["cells"][1]["used"] == 2.5e-06
+    assert found["ages"][2] == {"up_to": 86400, "clusters": 1, "bytes": 65536} and found["ages"][3]["up_to"] is None
+    text = running("/dev/<z>")
+    assert "<h2>Map of /dev/&lt;z&gt;</h2>" in text and "Heat: when it was used" in text and "a square is 10 of 64.0 KB" in text
+    assert re.findall(r"<title>(clusters? [^<]*)</title>", text) == [
+        "cluster 0", "clusters 1 to 10, 40 objects, 30 of them in groups, 1 of the index log, written 2023-11-14 22:13 UTC",
+        "cluster 11, 1 of large objects, written 2023-11-14 19:26 UTC", "cluster 12, 1 bad"]
+    assert re.findall(r"<title>([^<]*: [^<]* KB)</title>", text)[-2:] == ["1 min: 256 KB", "1 d: 64.0 KB"]
+    parts = re.search("(<h2>Map of .*)</main>", text, re.S)[1].replace("Map of /dev/&lt;z&gt;", "Map of the device")
+    drawn = report.device({**SURVEY, **found}, 0)
+    assert parts.strip() in drawn, "as of a device"
+    assert report._age_section(found) in text and report._age_section(found) in drawn
+
+
+def test_no_map_of_a_running_squid():
+    """Where the page is not there, not allowed, or something else, its place says so."""
+    for text, says in (
+            ("error: there is no cache_dir clusterfs /dev/z\n", "there is no cache_dir clusterfs /dev/z"), ("", "breaks off"), (MAP[:-9], "breaks off"),
+            (MAP.replace(COLUMNS, ""), "older than this command"), (MAP.replace("40 30", "x 30"), "no map"), (MAP.replace("40 30", "-4 30"), "no map"),
+            (MAP.replace(" 1700000000", ""), "no map"), (MAP.replace("0 10 8", "9 10 8").replace("cell: 1 10", "cell: 9 10"), "no map"),
+            (MAP.replace("65536\ncol", "0\ncol"), "no map"), (MAP.replace("age: 60 8", "age: 60"), "no map"), (re.sub("cell: .*\n", "", MAP), "no map"),
+            (MAP.replace("cell: 0 0 ", "cell: 0 0 " + "9" * 5000), "no map"), (MAP.replace("cell: 11", "cell: 1 1 0 0 0 0 0 0 0 0 0 0 0\n" * 2500 + "cell: 11"), "no map")):
+        with pytest.raises(metrics.Away, match=says):
+            metrics.parse_map(text)
+    text = running(found="<the password> is wrong")
+    sound(text)
+    assert "There is no map, and no age of what is stored: &lt;the password&gt; is wrong." in text and "Heat" not in text and "Age of what" not in text
+
+
+def test_maps_take_a_bounded_time():
+    """All of them together; what one Squid does not tell costs only its own map."""
+    clock, given = [0.0], []
+
+    def look(_address, path, password, timeout):
+        given.append((path, password, timeout))
+        clock[0] += timeout
+        if path == "/b":
+            raise metrics.Away("no whole answer")
+        return path
+
+    assert report.maps_of(None, "open", ["/a", "/b", "/c"], 50, look, lambda: clock[0]) == {"/a": "/a", "/b": "no whole answer", "/c": "/c"}
+    assert given == [("/a", "open", 50), ("/b", "open", 1), ("/c", "open", 1)]
 
 
 def test_watching():

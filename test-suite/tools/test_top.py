@@ -62,6 +62,12 @@ def test_rates_of_a_real_page():
     assert misses > 10 and dir_.misses() == misses / pages.SECONDS
     assert dir_.hit_rate() == pytest.approx(sum(by_place) / (sum(by_place) + misses))
     assert sum(dir_.space().values()) == pages.number(pages.AFTER, "clusters") and dir_.space()["large objects"] > 0
+    for counter in ("pages_opened_total", "hits_total"):
+        whole = pages.grown(counter) if counter.startswith("pages") else sum(by_place)
+        assert dir_.reads_for(counter) == pytest.approx(pages.grown("disk_requests_total", ',operation="read"') / whole)
+    assert f"{dir_.reads_for('pages_opened_total'):.2f} reads a page, {dir_.reads_for('hits_total'):.2f} a hit" in said(source(pages.BEFORE, pages.AFTER))
+    without = re.sub(r".*pages_opened.*\n", "", pages.AFTER)
+    assert source(without, without).dirs[0].reads_for("pages_opened_total") is None, "of an older clusterfs"
     assert dir_.history[-1][1]["reads"] == pages.grown("disk_requests_total", ',operation="read"') / pages.SECONDS
 
 

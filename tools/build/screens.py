@@ -67,7 +67,7 @@ PANEL, HEAD, GAP = 300, 30, 16
 def report_charts():
     """Some charts of both pages of clusterfs report as one SVG: those of a page are SVGs themselves."""
     looks = [(10.0 * n, metrics.parse(data(f"metrics-{name}.txt"))) for n, name in enumerate(("before", "after"))]
-    pages = report.running(looks, "cache1.example.org:3128", 0) + report.device(json.loads(data("survey.json")), 0)
+    pages = report.running(looks, "cache1.example.org:3128", 0, {}) + report.device(json.loads(data("survey.json")), 0)
     found = dict(re.findall(r"<section><h3>([^<]*)</h3>(<svg .*?</svg>)", pages, re.S))
     parts, y = [], GAP
     for row in SHOWN:

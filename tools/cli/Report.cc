@@ -57,7 +57,7 @@ extern const Command reportCommand = {
     "PATH|URL [--output=FILE] [--seconds=N] [--password-file=FILE]",
     "Writes a page for a browser about a device that no Squid uses: a map of its clusters, and the\n"
     "sizes of its objects and groups. Of a running Squid, http://HOST:PORT, the page has the rates and\n"
-    "times of the next seconds. The page needs no network."
+    "times of the next seconds, and the map. The page needs no network."
 };
 
 } // namespace ClusterFs::Cli

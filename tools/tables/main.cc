@@ -6,10 +6,10 @@
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/base/Messages.h"
 #include "fs/cluster/base/Version.h"
-#include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/layout/Tables.h"
 #include "fs/cluster/squid/Metrics.h"
+#include "fs/cluster/squid/SquidStatistics.h"
 
 #include <iostream>
 
@@ -36,7 +36,7 @@ statisticRows()
 {
     static const char *const kinds[] = {"counter", "gauge", "text"};
     Json rows = Json::array();
-    for (const auto &s: statistics()) {
+    for (const auto &s: squidStatistics()) {
         rows.push_back({{"section", s.section}, {"name", s.name}, {"kind", kinds[static_cast<size_t>(s.kind)]}, {"unit", s.unit},
                         {"meaning", s.meaning}, {"watch", s.watch}, {"metric", metricName(s).text()}});
     }

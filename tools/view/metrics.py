@@ -12,12 +12,15 @@ import socket
 import time
 import urllib.parse
 
-PAGE = "/squid-internal-mgr/clusterfs_metrics"
+MANAGER = "/squid-internal-mgr/"
+PAGE = MANAGER + "clusterfs_metrics"
 PORT = 3128
 TIMEOUT = 10  # seconds for a whole answer
 MOST = 4 << 20  # bytes of an answer; a cache_dir has 30 KB
 BEYOND = 1e20  # no figure of 64 bits is as large
 HISTORY = 1000  # pages
+MOST_CELLS = 2500  # of a map
+MOST_SECONDS = (1 << 32) - 1  # since 1970
 SAMPLE = re.compile(r"clusterfs_(\w+)\{(.*)\} (\S+)")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 DURATION = "disk_request_duration_seconds"
@@ -73,9 +76,9 @@ class Address:
         self.name = f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def fetch(address, password="", timeout=TIMEOUT, most=MOST):
-    """The text of the page; Away where there is none. Asks by HTTP/1.0, and so gets the body as it is, up to its end."""
-    request = f"GET {PAGE} HTTP/1.0\r\nHost: {address.name}\r\n"
+def fetch(address, password="", timeout=TIMEOUT, most=MOST, page=PAGE):
+    """The text of a page; Away where there is none. Asks by HTTP/1.0, and so gets the body as it is, up to its end."""
+    request = f"GET {page} HTTP/1.0\r\nHost: {address.name}\r\n"
     if password:
         secret = base64.b64encode(b"clusterfs:" + password.encode("utf-8", "surrogateescape")).decode("ascii")
         request += f"Authorization: Basic {secret}\r\n"
@@ -122,6 +125,50 @@ def parse(text):
     if not dirs:
         raise Away("the answer has no metrics of clusterfs")
     return dirs
+
+
+def fetch_map(address, path, password, timeout):
+    """What the page clusterfs_map has of a cache_dir, in the form of clusterfs report's description of a device; Away where
+    there is none. Squid takes a value of digits for numbers, so they are encoded, too."""
+    value = "".join(chr(byte) if chr(byte).isalpha() and byte < 128 else f"%{byte:02x}" for byte in path.encode("utf-8"))
+    return parse_map(fetch(address, password, timeout, page=f"{MANAGER}clusterfs_map?dir={value}"))
+
+
+def parse_map(text):
+    """Of the page. A cell has the sums of its clusters' ranks; the description has their means."""
+    lines = [line.partition(": ")[::2] for line in text.splitlines()]
+    first = dict(reversed(lines))
+    if "error" in first:
+        raise Away(printable(first["error"]))
+    if "end" not in first:
+        raise Away("the answer breaks off, or is no map")
+    if "columns" not in first:
+        raise Away("Squid's clusterfs is older than this command")
+    names = first["columns"].split()
+    try:
+        cells = [dict(zip(names, numbers)) for numbers in (_numbers(value) for name, value in lines if name == "cell")]
+        for cell in cells:
+            clusters = max(1, cell["small"] + cell["large"])
+            cell["written"], cell["used"] = cell["written"] / clusters, cell["used"] / clusters
+            cell["latest"] = min(cell["latest"], MOST_SECONDS)
+            if cell["last"] - cell["first"] + 1 < cell["small"] + cell["large"] + cell["bad"] + cell["log"]:
+                raise ValueError
+        ages = [(None if bound == "-" else _numbers(bound)[0], *_numbers(rest)) for bound, _, rest in (value.partition(" ") for name, value in lines if name == "age")]
+        found = {"cluster_bytes": _numbers(first["cluster bytes"])[0], "cells": cells,
+                 "ages": [{"up_to": bound, "clusters": clusters, "bytes": size} for bound, clusters, size in ages]}
+    except (KeyError, ValueError, IndexError) as error:
+        raise Away("this is no map") from error
+    if not cells or not found["cluster_bytes"] or len(cells) > MOST_CELLS:
+        raise Away("this is no map")
+    return found
+
+
+def _numbers(text):
+    """Whole ones, and ranks; ValueError where there are others."""
+    numbers = [float(word) if "." in word or "e" in word else int(word) for word in text.split()]
+    if not all(0 <= number < BEYOND for number in numbers):
+        raise ValueError(text)
+    return numbers
 
 
 class Source:
@@ -265,6 +312,10 @@ class Dir:
     def hit_rate(self):
         """The share of hits among hits and misses; None when not known, or without requests."""
         return self.ratio(["hits_total"], ["hits_total", *MISSES])
+
+    def reads_for(self, counter):
+        """Reads of the disk for each of what a counter counts; None when not known, or without any."""
+        return self.ratio([("disk_requests_total", {"operation": "read"})], [counter])
 
     def remember(self, now):
         if self.used():

@@ -12,10 +12,11 @@ import time
 
 from . import charts
 from . import figures as f
-from .metrics import PLACES, Address, Away, BadRequest, Dir, fetch, parse, password_of, percentile
+from .metrics import PLACES, Address, Away, BadRequest, Dir, fetch, fetch_map, parse, password_of, percentile
 
 MOST_LOOKS = 120  # at a running Squid: as many points as a curve has
 LEAST_WAIT = 1  # seconds between them
+MAP_TIMEOUT = 60  # seconds for the maps of all cache_dirs: Squid needs one for each million objects
 COLOURS = {"staging": charts.ORANGE, "read_cache": charts.SKY, "disk": charts.BLUE}
 STATES = {"small objects": charts.BLUE, "large objects": charts.ORANGE, "index log": charts.GREY, "bad": charts.RED, "free": charts.FREE}
 STYLE = """
@@ -93,8 +94,19 @@ def series(looks, path):
     return steps, Dir(path, known[-1][1], known[0][1], known[-1][0] - known[0][0])
 
 
-def dir_section(looks, path):
-    """All of a cache_dir: HTML."""
+def maps_of(address, password, paths, timeout=MAP_TIMEOUT, look=fetch_map, clock=time.monotonic):
+    """{path: map, or the reason why there is none} of the cache_dirs of a running Squid."""
+    until, found = clock() + timeout, {}
+    for path in paths:
+        try:
+            found[path] = look(address, path, password, max(1, until - clock()))
+        except Away as reason:
+            found[path] = str(reason)
+    return found
+
+
+def dir_section(looks, path, found):
+    """All of a cache_dir, with its map, or the reason why there is none: HTML."""
     steps, whole = series(looks, path)
     head = f"<h2>{html.escape(path)} <span class=pale>{html.escape(whole.state())}</span></h2>"
     if not whole.used():
@@ -126,15 +138,22 @@ def dir_section(looks, path):
             ("read along", charts.BLUE, [d.rate("objects_read_along_total") for d in steps]),
             ("prefetched", charts.ORANGE, [d.rate("objects_prefetched_total") for d in steps])], f.count, seconds),
             "Objects a second that came with others of their group, before anybody asked for them."),
+        *([] if isinstance(found, str) else [_age_section(found), _fill_section(found)]),
         section("Locality", table(_locality(whole))), section("Housekeeping", table(_housekeeping(whole))), section("Memory and start", table(_memory(whole))),
-    )) + "</div>"
+    )) + "</div>" + _map_or_reason(found, f"Map of {path}")
+
+
+def _map_or_reason(found, title):
+    if isinstance(found, str):
+        return f"<h2>{html.escape(title)}</h2><p>There is no map, and no age of what is stored: {html.escape(found)}.</p>"
+    return _maps(found, title)
 
 
 def _tiles(d):
     objects, age, errors = d.of("objects"), d.of("evicted_age_seconds"), d.errors()
     return [
         ("hit rate", f.share(d.hit_rate()), False), ("hits", f.per_second(f.count(d.rate("hits_total"))), False), ("misses", f.per_second(f.count(d.misses())), False),
-        ("reads of the disk a hit", f.ratio(d.ratio([("disk_requests_total", {"operation": "read"})], ["hits_total"])), False),
+        ("reads of the disk a page", f.ratio(d.reads_for("pages_opened_total")), False),
         ("median time of a read", f.span(d.percentile("read", 0.5)), False), ("99 % of the reads within", f.span(d.percentile("read", 0.99)), False),
         (f"of {f.size(d.of('device_size_bytes'))} in use", f.part(d.of("clusters") - d.of("clusters_free"), d.of("clusters")), False),
         (f"objects of {f.size(d.of('object_bytes') / objects) if objects else '-'}", f.count(objects), False),
@@ -161,7 +180,8 @@ def _times(d):
 def _locality(d):
     used, vain = "read_along_and_used_total", "read_along_in_vain_total"
     fetched, unused = "prefetched_and_used_total", "prefetched_in_vain_total"
-    return [("groups known", f.count(d.of("groups_known"))), ("members of them", f.count(d.of("members_known"))),
+    return [("pages opened", _rate(d, "pages_opened_total")), ("reads of the disk a page", f.ratio(d.reads_for("pages_opened_total"))),
+            ("reads of the disk a hit", f.ratio(d.reads_for("hits_total"))), ("groups known", f.count(d.of("groups_known"))), ("members of them", f.count(d.of("members_known"))),
             ("group reads", _rate(d, "group_reads_total")), ("objects read along", _rate(d, "objects_read_along_total")),
             ("of these, used", f.share(d.ratio([used], [used, vain]))), ("objects prefetched", _rate(d, "objects_prefetched_total")),
             ("of these, used", f.share(d.ratio([fetched], [fetched, unused]))), ("objects packed in groups", _rate(d, "objects_packed_in_groups_total")),
@@ -195,10 +215,11 @@ def _bytes(d, name):
     return f.per_second(f.size(d.rate(name)))
 
 
-def running(looks, name, now):
+def running(looks, name, now, maps):
+    """maps: of each cache_dir that is in use, as maps_of() finds them."""
     paths = list(looks[-1][1])
     about = f"{stamp(now)}. What happened in {looks[-1][0] - looks[0][0]:.0f} seconds. docs/metrics.md explains the statistics. 1 KB is 1,024 bytes."
-    return page(f"clusterfs on {name}", about, "".join(dir_section(looks, path) for path in paths))
+    return page(f"clusterfs on {name}", about, "".join(dir_section(looks, path, maps.get(path, "")) for path in paths))
 
 
 # a device
@@ -221,15 +242,23 @@ def device(found, now):
         ("bad clusters", f.count(states["bad"]) if states["bad"] else "none", bool(states["bad"])),
         ("last stop", "clean" if found["clean"] else "crash", False), ("latest write", stamp(latest).split()[0] if latest else "-", False)])
     body += '<div class="charts">' + section("Space", charts.shares("clusters by state", [(name, STATES[name], number * cluster) for name, number in states.items()], f.size))
-    body += section("Age of what is stored", _ages(found["ages"]), "Stored bytes, by the time from the write of their cluster to the latest write of all.")
+    body += _age_section(found)
     body += section("Sizes of objects", _histogram(found["sizes"], f.size), "A bar stands for sizes up to the one below it, and above half of it.")
-    body += section("How much of a cluster is needed", _fill(found), "Clusters of small objects. The rest of a cluster belongs to objects that were deleted or replaced.")
+    body += _fill_section(found)
     body += section("Groups", _groups(found["groups"]), "Objects that were packed side by side because they belong together; 1 is an object alone.")
     body += section("Device", table([
         ("size", f.size(found["device_bytes"])), ("format version", str(found["version"])), ("last stop", "clean" if found["clean"] else "crash"),
         ("latest write", stamp(latest) if latest else "-"), ("clusters", f"{clusters} of {f.size(cluster)}"),
         ("objects in small clusters", f.count(lying)), ("of these, in groups", f.part(beside, lying))]))
-    return page(f"clusterfs on {path}", about, body + "</div>" + _maps(found))
+    return page(f"clusterfs on {path}", about, body + "</div>" + _maps(found, "Map of the device"))
+
+
+def _age_section(found):
+    return section("Age of what is stored", _ages(found["ages"]), "Stored bytes, by the time from the write of their cluster to the latest write of all.")
+
+
+def _fill_section(found):
+    return section("How much of a cluster is needed", _fill(found), "Clusters of small objects. The rest of a cluster belongs to objects that were deleted or replaced.")
 
 
 def _fill(found):
@@ -285,7 +314,7 @@ def _groups(rows):
     return charts.bars("groups by number of objects", [("groups", charts.GREEN, [row["count"] for row in rows])], names, f.count)
 
 
-def _maps(found):
+def _maps(found, title):
     cells, cluster = found["cells"], found["cluster_bytes"]
     each = max((cell["last"] - cell["first"] + 1 for cell in cells), default=1)
     used = [cell["small"] + cell["large"] for cell in cells]
@@ -297,7 +326,7 @@ def _maps(found):
     def live(cell):
         return cell["live_bytes"] / (cluster * (cell["small"] + cell["large"]))
 
-    return (f"<h2>Map of the device</h2><p class=pale>All clusters in the order of their place, row by row; a square is {f.count(each)} of {f.size(cluster)}.</p>"
+    return (f"<h2>{html.escape(title)}</h2><p class=pale>All clusters in the order of their place, row by row; a square is {f.count(each)} of {f.size(cluster)}.</p>"
             '<div class="charts maps">'
             + section("Contents", charts.grid("contents", [_contents(cell) for cell in cells], [_title(cell) for cell in cells])
                       + charts.key(list(STATES.items())))
@@ -359,8 +388,10 @@ def main(words):
         check_output(given.output)
         if given.url:
             address = Address(given.url)
-            looks = watch(address, password_of(given.password_file, os.environ), given.seconds)
-            text = running(looks, address.name, time.time())
+            password = password_of(given.password_file, os.environ)
+            looks = watch(address, password, given.seconds)
+            used = [path for path, samples in looks[-1][1].items() if Dir(path, samples, None, 0).used()]
+            text = running(looks, address.name, time.time(), maps_of(address, password, used))
         else:
             text = device(json.load(sys.stdin), time.time())
         write(given.output, text)

@@ -217,7 +217,7 @@ def _disk(d, _, width):
         lines += flow(f"  {operation}{'es' if operation == 'flush' else 's'}", ["".join(f"{cell:>11}" for cell in cells)], width)
     waiting = d.of("disk_requests_queued")
     return lines + flow("", [
-        f"{f.ratio(d.ratio([('disk_requests_total', {'operation': 'read'})], ['hits_total']))} reads a hit",
+        f"{f.ratio(d.reads_for('pages_opened_total'))} reads a page, {f.ratio(d.reads_for('hits_total'))} a hit",
         f"{f.ratio(d.ratio([('disk_bytes_total', {'operation': 'write'})], ['stored_bytes_total']))} bytes written a stored byte",
         f"{f.count(d.of('disk_requests_in_flight'))} in flight{f', {f.count(waiting)} waiting' if waiting else ''}"], width)
 

@@ -5,6 +5,8 @@
 
 #include "test-suite/unit/support/PartsSupport.h"
 
+#include <algorithm>
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -56,6 +58,36 @@ TEST(MapCells, countsWhatIsInEachCluster) {
     EXPECT_EQ(cells[3].written, 1.0) << "it was written last";
 }
 
+TEST(MapCells, ranksEndAtTheMostHoweverManyAreEqual) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    for (uint32_t n = 0; n < 6; ++n) {
+        p.placed(n + 1, n + 2, 4096, 500);
+        p.entryOf(n + 2).heat = n < 2 ? 10 : n < 3 ? 20 : 30;
+    }
+    const auto cells = cellsOf(p.catalog);
+    const double wanted[] = {0, 0, 2.0 / 3, 1, 1, 1};
+    for (size_t n = 0; n < std::size(wanted); ++n)
+        EXPECT_DOUBLE_EQ(cells[n + 2].used, wanted[n]) << n;
+    EXPECT_EQ(cells[4].written, 0.4) << "of which no two are equal";
+}
+
+TEST(MapCells, badClustersHaveNoRank) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    p.placed(1, 2, 4096, 500);
+    p.entryOf(2).written = 50;
+    p.makeBad(3);
+    p.entryOf(3).written = 77;
+    const auto cells = cellsOf(p.catalog);
+    EXPECT_EQ(cells[2].latest, 50U);
+    EXPECT_EQ(cells[3].bad, 1U);
+    EXPECT_EQ(cells[3].latest, 0U);
+    EXPECT_EQ(cells[3].written + cells[3].used, 0.0);
+}
+
 TEST(MapCells, joinsNeighboursWhereThereAreMany) {
     auto config = smallConfig();
     config.clusterKb = 16;
@@ -90,6 +122,59 @@ TEST(MapCells, takesTheOtherObjectsOfAClusterForAlike) {
     EXPECT_EQ(cells[2].objects, objects);
     EXPECT_NEAR(static_cast<double>(cells[2].groups), objects / 2, 8);
     EXPECT_NEAR(static_cast<double>(cells[2].grouped), objects, 8);
+}
+
+TEST(MapCells, addsUpWhatIsNeededByAge) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    constexpr uint32_t now = 1700000000;
+    const uint32_t ages[] = {0, 60, 61, 86400, 40000000};
+    for (uint32_t n = 0; n < std::size(ages); ++n) {
+        p.placed(n + 1, n + 2, 4096, 500 + n);
+        p.entryOf(n + 2).written = now - ages[n];
+    }
+    p.stage(20, bytesOf(20, 100), p.chain({8, 9}, 60000, 120100, 100));
+    p.entryOf(8).written = p.entryOf(9).written = now - 1000;
+    MapCells cells(p.catalog);
+    while (cells.work())
+        ;
+    const auto &found = cells.ages();
+    const auto needed = [&](const uint32_t cluster) { return uint64_t(p.entryOf(cluster).liveBytes); };
+    EXPECT_EQ(found[0].upTo, 60U);
+    EXPECT_EQ(found[0].clusters, 2U);
+    EXPECT_EQ(found[0].bytes, needed(2) + needed(3));
+    EXPECT_EQ(found[1].upTo, 600U);
+    EXPECT_EQ(found[1].bytes, needed(4));
+    EXPECT_EQ(found[2].upTo, 3600U);
+    EXPECT_EQ(found[2].clusters, 2U) << "parts of a large object";
+    EXPECT_EQ(found[2].bytes, uint64_t(p.entryOf(8).end) + p.entryOf(9).end);
+    EXPECT_EQ(found[4].bytes, needed(5));
+    EXPECT_EQ(found.back().upTo, MapAge::unbounded);
+    EXPECT_EQ(found.back().bytes, needed(6));
+    EXPECT_EQ(found[0].text(), "60 2 " + std::to_string(found[0].bytes));
+    EXPECT_EQ(found.back().text(), "- 1 " + std::to_string(found.back().bytes));
+    uint64_t bytes = 0, all = 0;
+    for (const auto &age: found)
+        all += age.bytes;
+    for (const auto &cell: cells.cells())
+        bytes += cell.liveBytes;
+    EXPECT_EQ(all, bytes);
+}
+
+TEST(MapCells, groupsAreThoseThatLieSideBySide) {
+    PartsDevice d;
+    Parts p(d);
+    p.allFree();
+    const uint32_t step = Catalog::ExtentBytes(500);
+    for (uint32_t n = 0; n < 6; ++n) // the first of a cluster follows nothing, whatever it says
+        p.placed(n + 1, 2, 4096 + n * step, 500, noCluster, n == 0 || n == 2 || n == 3 || n == 5);
+    unsigned looks = 0;
+    EXPECT_EQ(groupsIn(p.catalog, 2_c, 100, looks), (std::vector<unsigned>{1, 3, 2}));
+    EXPECT_EQ(looks, 6U);
+    EXPECT_TRUE(groupsIn(p.catalog, 3_c, 100, looks).empty());
+    (void)groupsIn(p.catalog, 2_c, 4, looks);
+    EXPECT_EQ(looks, 4U);
 }
 
 TEST(MapCells, anEmptyDeviceHasCells) {
@@ -137,6 +222,8 @@ TEST(MapCell, comesBackFromItsText) {
     cell.used = 0.5;
     cell.latest = 1700000000;
     EXPECT_EQ(cell.text(), "10 19 5 3 1 1 400 300 20 21474836480 4.25 0.5 1700000000");
+    const std::string names = MapCell::columns, text = cell.text();
+    EXPECT_EQ(std::count(names.begin(), names.end(), ' '), std::count(text.begin(), text.end(), ' ')) << "each number has a name";
     MapCell other;
     ASSERT_TRUE(other.parse(cell.text()));
     EXPECT_EQ(other.text(), cell.text());

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/base/Version.h"
 #include "fs/cluster/squid/Metrics.h"
+#include "fs/cluster/squid/SquidStatistics.h"
 
 #include <gtest/gtest.h>
 #include <regex.h>
@@ -106,7 +107,7 @@ TEST(Metrics, namesKeepTheConventions) {
     std::set<std::string> names;
     std::map<std::string, std::string> labels; // of each family that has any
     size_t leftOut = 0;
-    for (const auto &row: statistics()) {
+    for (const auto &row: squidStatistics()) {
         const auto name = metricName(row);
         if (name.family.empty()) {
             ++leftOut;
@@ -135,7 +136,7 @@ TEST(Metrics, namesKeepTheConventions) {
         EXPECT_NE(name.label, "le");
     }
     EXPECT_EQ(leftOut, 1U);
-    EXPECT_EQ(names.size() + leftOut, statistics().size());
+    EXPECT_EQ(names.size() + leftOut, squidStatistics().size());
 }
 
 TEST(Metrics, pageHasEachFamilyOnce) {
@@ -160,10 +161,30 @@ TEST(Metrics, pageHasEachFamilyOnce) {
         }
     }
     EXPECT_EQ(described, typed);
-    for (const auto &row: statistics()) {
+    for (const auto &row: squidStatistics()) {
         const auto name = metricName(row);
         EXPECT_TRUE(name.family.empty() || typed.count("clusterfs_" + name.family) || name.family == "checkpoint_age_seconds") << row.name;
     }
+}
+
+/// the engine counts calls; only Squid knows how many a request takes
+TEST(Metrics, lookupsAreExplainedAsSquidMakesThem) {
+    const auto page = metricsText({someDir("/a")});
+    EXPECT_NE(page.find("# HELP clusterfs_lookups_total times that Squid has asked for an object."), page.npos);
+    EXPECT_EQ(squidStatistics()[0].name, statistics()[0].name);
+}
+
+/// which the engine does not count: one number for all cache_dirs, on both pages
+TEST(Metrics, openedPagesAreCountedForAllCacheDirs) {
+    const auto before = samples(metricsText({someDir("/a")})).at("clusterfs_pages_opened_total{path=\"/a\"}");
+    countOpenedPage();
+    countOpenedPage();
+    const auto count = std::to_string(std::stoul(before) + 2);
+    auto page = samples(metricsText({someDir("/a"), someDir("/b"), {"/c", {}}}));
+    EXPECT_EQ(page["clusterfs_pages_opened_total{path=\"/a\"}"], count);
+    EXPECT_EQ(page["clusterfs_pages_opened_total{path=\"/b\"}"], count);
+    EXPECT_FALSE(page.count("clusterfs_pages_opened_total{path=\"/c\"}"));
+    EXPECT_EQ(squidReport(), "\n[squid]\npages opened:                " + count + "\n");
 }
 
 TEST(Metrics, pageHasBaseUnits) {

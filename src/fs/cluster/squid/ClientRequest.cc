@@ -7,6 +7,9 @@
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/squid/ClientRequest.h"
 #include "HttpRequest.h"
+#include "MasterXaction.h"
+
+#include <utility>
 
 namespace {
 
@@ -33,6 +36,19 @@ ViewOf(const char * const text)
 }
 
 } // namespace
+
+bool
+ClusterFs::isNewRequest()
+{
+    static uint64_t last = 0; // Squid asks the cache_dirs one after the other, and nothing else meanwhile
+    const auto context = CodeContext::Current();
+    const auto ale = dynamic_cast<const AccessLogEntry*>(context.getRaw());
+    // Squid asks again for a variant, and when the response comes: then it has made up its mind whether this is a hit
+    if (!ale || !ale->request || !ale->request->masterXaction || ale->cache.code.oldType != LOG_TAG_NONE)
+        return false;
+    const auto id = ale->request->masterXaction->id.value;
+    return std::exchange(last, id) != id;
+}
 
 bool
 ClusterFs::describeRequest(const Key &key, Request &out)

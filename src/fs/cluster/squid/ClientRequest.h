@@ -13,6 +13,10 @@ namespace ClusterFs {
 /// \returns false when there is none, or one that is no GET or Squid's own
 bool describeRequest(const Key &key, Request &);
 
+/// Whether Squid handles a client request of which it has asked nobody before. Of a request that Squid asks several cache_dirs
+/// for, this is true for the first one.
+bool isNewRequest();
+
 } // namespace ClusterFs
 
 #endif

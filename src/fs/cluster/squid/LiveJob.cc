@@ -2,9 +2,7 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
-#include "base/CodeContext.h"
 #include "base/TextException.h"
-#include "event.h"
 #include "fs/cluster/squid/LiveJob.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -47,28 +45,15 @@ ClusterFs::LiveJob::Start(std::unique_ptr<LiveJob> job)
 }
 
 void
-ClusterFs::LiveJob::schedule(const double seconds)
-{
-    eventAdd("ClusterFs::LiveJob::Go", &Go, this, seconds, 0, false);
-}
-
-void
-ClusterFs::LiveJob::Go(void * const self)
-{
-    CallService(nullptr, [self] {
-        static_cast<LiveJob *>(self)->go();
-    });
-}
-
-void
 ClusterFs::LiveJob::go()
 {
     double pause = 0;
     try {
+        const TurnMeter::Turn turn(turns_);
         if (shutting_down)
             end(State::stopped, "");
         else
-            pause = measuredWork();
+            pause = work();
     } catch (...) {
         fail(ToSBuf(CurrentException).c_str());
     }
@@ -76,20 +61,12 @@ ClusterFs::LiveJob::go()
         schedule(pause);
 }
 
-double
-ClusterFs::LiveJob::measuredWork()
-{
-    const TurnMeter::Turn turn(turns_);
-    return work();
-}
-
 void
 ClusterFs::LiveJob::stop()
 {
     if (over())
         return;
-    if (eventFind(&Go, this))
-        eventDelete(&Go, this);
+    cancel();
     end(State::stopped, "");
 }
 

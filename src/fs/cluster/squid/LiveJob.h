@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_LIVEJOB_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_LIVEJOB_H
 
-#include "fs/cluster/squid/TurnMeter.h"
+#include "fs/cluster/squid/EventWork.h"
 
 #include <cstdint>
 #include <memory>
@@ -14,12 +14,9 @@ namespace ClusterFs {
 
 /// A purge or a clear. One runs at a time in a process, in small pieces from Squid's events. The last one is kept, so
 /// that people can ask what became of it. A shutdown of Squid ends it.
-class LiveJob
+class LiveJob: public EventWork
 {
 public:
-    virtual ~LiveJob() = default;
-    LiveJob(LiveJob &&) = delete; // no copying or moving of any kind
-
     /// the one that runs or ran last; nil before the first
     static LiveJob *Latest();
 
@@ -48,8 +45,6 @@ protected:
     /// lines for report()
     virtual std::string describe() const = 0;
 
-    TurnMeter turns_; ///< of what the job does to Squid's event loop
-
     /// all is done
     void finish() { end(State::done, ""); }
     void fail(const std::string &why) { end(State::failed, why); }
@@ -57,10 +52,7 @@ protected:
 private:
     enum class State { running, done, stopped, failed };
 
-    static void Go(void *self);
-    void go();
-    double measuredWork();
-    void schedule(double seconds);
+    void go() override;
     void end(State, const std::string &why);
 
     State state_ = State::running;

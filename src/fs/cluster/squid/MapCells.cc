@@ -40,10 +40,44 @@ ClusterFs::MapCell::parse(const std::string &text)
     return is && is.peek() == std::istringstream::traits_type::eof() && from <= to && uint64_t(to) - from + 1 >= uint64_t(packed) + large;
 }
 
+std::string
+ClusterFs::MapAge::text() const
+{
+    return (upTo == unbounded ? "-" : std::to_string(upTo)) + ' ' + std::to_string(clusters) + ' ' + std::to_string(bytes);
+}
+
+std::vector<unsigned>
+ClusterFs::groupsIn(const Catalog &catalog, const ClusterNo n, const unsigned most, unsigned &looks)
+{
+    std::vector<std::pair<uint32_t, bool>> extents; // offset; of the same group as the one before
+    looks = 0;
+    for (auto slot = catalog.clusters()[n].first; slot != noSlot && looks < most; slot = catalog.index()[slot].sibling, ++looks) {
+        const auto &record = catalog.index()[slot];
+        if (!record.dead())
+            extents.emplace_back(record.offset(), record.flags() & flagJoined);
+    }
+    std::sort(extents.begin(), extents.end());
+    std::vector<unsigned> groups;
+    for (const auto &extent: extents) {
+        if (extent.second && !groups.empty())
+            ++groups.back();
+        else
+            groups.push_back(1);
+    }
+    return groups;
+}
+
 ClusterFs::MapCells::MapCells(const Catalog &catalog):
     catalog_(catalog),
     perCell_((catalog.clusters().count() + maxColumns * maxColumns - 1) / (maxColumns * maxColumns))
 {
+    constexpr uint32_t hour = 3600;
+    constexpr uint32_t day = 24 * hour;
+    constexpr std::array<uint32_t, std::tuple_size_v<Ages>> bounds = {
+        60, 600, hour, 6 * hour, day, 3 * day, 7 * day, 30 * day, 90 * day, 365 * day, MapAge::unbounded
+    };
+    for (size_t i = 0; i < bounds.size(); ++i)
+        ages_[i].upTo = bounds[i];
 }
 
 bool
@@ -83,6 +117,7 @@ ClusterFs::MapCells::step(const ClusterNo n)
     } else if (inUse(c.state) && step_ == Step::range) {
         written_.widen(c.sequence.value());
         used_.widen(c.heat);
+        latest_ = std::max(latest_, c.written);
     } else if (inUse(c.state)) {
         written_.add(c.sequence.value());
         used_.add(c.heat);
@@ -102,15 +137,18 @@ ClusterFs::MapCells::fill(const ClusterNo n)
     const auto &c = catalog_.clusters()[n];
     if (c.state == ClusterState::bad) {
         ++cell_.bad;
+        return;
     } else if (c.state == ClusterState::log) {
         ++cell_.log;
         return;
     } else if (c.state == ClusterState::part) {
         ++cell_.large;
         cell_.liveBytes += c.end;
+        addAge(c.written, c.end);
     } else if (c.state == ClusterState::packed) {
         ++cell_.packed;
         cell_.liveBytes += c.liveBytes;
+        addAge(c.written, c.liveBytes);
         looks_ -= std::min(looks_ - 1, addObjects(cell_, n) * recordLooks);
     } else {
         return;
@@ -120,31 +158,34 @@ ClusterFs::MapCells::fill(const ClusterNo n)
     cell_.latest = std::max(cell_.latest, c.written);
 }
 
+void
+ClusterFs::MapCells::addAge(const uint32_t written, const uint64_t bytes)
+{
+    const auto age = latest_ - std::min(written, latest_); // what was written meanwhile is as new as the newest
+    auto &row = *std::find_if(ages_.begin(), ages_.end(), [age](const MapAge &a) { return age <= a.upTo; });
+    ++row.clusters;
+    row.bytes += bytes;
+}
+
 /// counts the objects of a cluster and their groups; of very many, it goes over some and takes the others for alike
 /// \returns how many it has gone over
 unsigned
 ClusterFs::MapCells::addObjects(MapCell &cell, const ClusterNo n) const
 {
     const auto live = catalog_.clusters()[n].live;
-    std::vector<std::pair<uint32_t, bool>> extents; // offset; of the same group as the one before
     unsigned looks = 0;
-    for (auto slot = catalog_.clusters()[n].first; slot != noSlot && looks < maxWalk; slot = catalog_.index()[slot].sibling, ++looks) {
-        const auto &record = catalog_.index()[slot];
-        if (!record.dead())
-            extents.emplace_back(record.offset(), record.flags() & flagJoined);
-    }
-    std::sort(extents.begin(), extents.end());
+    uint64_t seen = 0;
     uint64_t groups = 0;
     uint64_t grouped = 0;
-    for (size_t i = 0; i < extents.size(); ++i) {
-        const bool leads = i + 1 < extents.size() && extents[i + 1].second && (i == 0 || !extents[i].second);
-        groups += leads;
-        grouped += leads || (i > 0 && extents[i].second);
+    for (const auto size: groupsIn(catalog_, n, maxWalk, looks)) {
+        seen += size;
+        groups += size > 1;
+        grouped += size > 1 ? size : 0;
     }
     cell.objects += live;
-    if (!extents.empty()) {
-        cell.groups += groups * live / extents.size();
-        cell.grouped += grouped * live / extents.size();
+    if (seen) {
+        cell.groups += groups * live / seen;
+        cell.grouped += grouped * live / seen;
     }
     return looks;
 }
@@ -176,22 +217,24 @@ ClusterFs::MapCells::Ranks::add(const uint64_t value)
     if (counts_.empty())
         counts_.resize(std::min<uint64_t>(maxBuckets, most_ - least_ + 1));
     ++counts_[bucketOf(value)];
-    ++total_;
 }
 
 void
 ClusterFs::MapCells::Ranks::finish()
 {
     uint32_t below = 0;
-    for (auto &count: counts_)
-        count = std::exchange(below, below + count) + count / 2;
+    for (auto &count: counts_) {
+        if (count)
+            last_ = below;
+        count = std::exchange(below, below + count);
+    }
 }
 
-/// where a value stands among all: the least at 0, the most at 1
+/// where a value stands among all: the least at 0, the most at 1, equal ones beside each other
 double
 ClusterFs::MapCells::Ranks::rankOf(const uint64_t value) const
 {
-    if (total_ < 2 || counts_.empty())
+    if (!last_)
         return 1.0;
-    return std::min(1.0, static_cast<double>(counts_[bucketOf(value)]) / static_cast<double>(total_ - 1));
+    return std::min(1.0, static_cast<double>(counts_[bucketOf(value)]) / last_);
 }

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/base/Types.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,31 @@ struct MapCell {
 
     unsigned inUse() const { return packed + large; }
 
+    /// the names of the numbers in the text
+    static constexpr const char *columns = "first last small large bad log objects grouped groups live_bytes written used latest";
+
     /// the cell as a line of text, and back
     std::string text() const;
     /// \returns false when the text is none of a cell
     bool parse(const std::string &text);
 };
+
+/// what is still needed of the clusters of an age, which counts back from the latest write of all
+struct MapAge {
+    static constexpr uint32_t unbounded = ~0U;
+
+    uint32_t upTo = unbounded; ///< seconds; a row begins behind the one before
+    uint64_t clusters = 0;
+    uint64_t bytes = 0;
+
+    std::string text() const; ///< the three as a line, - for no bound
+};
+
+/// Finds the objects of a packed cluster that lie side by side because they belong together.
+/// \param most objects that are looked at
+/// \param looks receives how many were
+/// \returns the number of objects of each group, 1 for an object alone, in the order of their place
+std::vector<unsigned> groupsIn(const Catalog &, ClusterNo, unsigned most, unsigned &looks);
 
 /// Goes over clusters and objects in small pieces, because there are millions of them. What changes between two pieces
 /// is in some cells as it was, and in others as it is.
@@ -53,6 +74,11 @@ public:
 
     /// the cells that are whole so far
     const std::vector<MapCell> &cells() const { return cells_; }
+
+    using Ages = std::array<MapAge, 11>;
+
+    /// what is stored, by its age; whole when all cells are there
+    const Ages &ages() const { return ages_; }
 
 private:
     enum class Step : uint8_t { range, count, fill, over };
@@ -74,13 +100,14 @@ private:
 
         uint64_t least_ = ~uint64_t(0);
         uint64_t most_ = 0;
-        uint64_t total_ = 0;
-        std::vector<uint32_t> counts_; ///< finish() makes them ranks
+        std::vector<uint32_t> counts_; ///< of values; after finish(), of those below
+        uint32_t last_ = 0; ///< of those below the most
     };
 
     void step(ClusterNo);
     void fill(ClusterNo);
     unsigned addObjects(MapCell &, ClusterNo) const;
+    void addAge(uint32_t written, uint64_t bytes);
     void turnOver();
 
     static constexpr unsigned turnLooks = 2048; ///< lines of the cluster table, or objects, which count as recordLooks
@@ -94,6 +121,8 @@ private:
     unsigned looks_ = 0; ///< left in this piece
     Ranks written_;
     Ranks used_;
+    uint32_t latest_ = 0; ///< write, seconds since 1970
+    Ages ages_;
     MapCell cell_; ///< is being filled
     std::vector<MapCell> cells_;
 };

@@ -34,7 +34,8 @@ ClusterFs::MapStream::work(std::string &text)
         text += "cache_dir: " + printable(dir_.path) + "\n"
                 "objects: " + std::to_string(catalog.objects()) + "\n"
                 "clusters: " + std::to_string(catalog.clusters().count()) + "\n"
-                "cluster bytes: " + std::to_string(dir_.engine()->superblock()->geometry.clusterBytes) + "\n";
+                "cluster bytes: " + std::to_string(dir_.engine()->superblock()->geometry.clusterBytes) + "\n"
+                "columns: " + MapCell::columns + "\n";
         begun_ = true;
     }
     const auto more = cells_.work();
@@ -42,6 +43,8 @@ ClusterFs::MapStream::work(std::string &text)
         text += "cell: " + cells_.cells()[written_].text() + "\n";
     if (more)
         return Pause;
+    for (const auto &age: cells_.ages())
+        text += "age: " + age.text() + "\n";
     finish(text);
     return 0;
 }

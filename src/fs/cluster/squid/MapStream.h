@@ -11,7 +11,8 @@ namespace ClusterFs {
 
 class SwapDir;
 
-/// Writes lines "name: value" about the device, a line "cell: ..." for each MapCell, and "end: yes".
+/// Writes lines "name: value" about the device, the names of a cell's numbers, a line "cell: ..." for each MapCell, a line
+/// "age: ..." for each MapAge, and "end: yes".
 class MapStream final : public PageStream
 {
 public:

@@ -2,6 +2,7 @@
 /* The statistics in Prometheus' text format. Includes nothing of Squid: documents and unit tests use it, too. */
 
 #include "fs/cluster/squid/Metrics.h"
+#include "fs/cluster/squid/SquidStatistics.h"
 
 #include <algorithm>
 #include <cctype>
@@ -265,7 +266,7 @@ namedStatistics()
 {
     static const auto all = [] {
         std::vector<Named> found;
-        for (const auto &row: statistics()) {
+        for (const auto &row: squidStatistics()) {
             const auto name = metricName(row);
             const auto relative = std::find_if(found.rbegin(), found.rend(), [&](const Named &n) { return n.name.family == name.family; });
             if (!name.family.empty())

@@ -2,10 +2,8 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
-#include "base/CodeContext.h"
 #include "base/TextException.h"
 #include "enums.h"
-#include "event.h"
 #include "fs/cluster/squid/PageStream.h"
 #include "globals.h"
 #include "sbuf/SBuf.h"
@@ -24,31 +22,22 @@ ClusterFs::PageStream::Start(StoreEntry * const entry, std::unique_ptr<PageStrea
 {
     entry->lock("ClusterFs::PageStream");
     stream->entry_ = entry;
-    stream.release()->schedule(0); // Go() deletes it
+    stream.release()->schedule(0); // go() deletes it
 }
 
 void
-ClusterFs::PageStream::schedule(const double seconds)
+ClusterFs::PageStream::go()
 {
-    eventAdd("ClusterFs::PageStream::Go", &Go, this, seconds, 0, false);
-}
-
-void
-ClusterFs::PageStream::Go(void * const self)
-{
-    CallService(nullptr, [self] {
-        const auto stream = static_cast<PageStream *>(self);
-        double pause = 0;
-        if (stream->go(pause))
-            return stream->schedule(pause);
-        stream->entry_->unlock("ClusterFs::PageStream");
-        delete stream;
-    });
+    double pause = 0;
+    if (write(pause))
+        return schedule(pause);
+    entry_->unlock("ClusterFs::PageStream");
+    delete this;
 }
 
 /// \returns whether there is more to do
 bool
-ClusterFs::PageStream::go(double &pause)
+ClusterFs::PageStream::write(double &pause)
 {
     if (EBIT_TEST(entry_->flags, ENTRY_ABORTED))
         return false;
@@ -58,10 +47,11 @@ ClusterFs::PageStream::go(double &pause)
     }
     std::string text;
     try {
+        const TurnMeter::Turn turn(turns_);
         if (shutting_down)
             fail("Squid is being stopped");
         else
-            pause = measuredWork(text);
+            pause = work(text);
     } catch (...) {
         fail(ToSBuf(CurrentException).c_str());
     }
@@ -73,13 +63,6 @@ ClusterFs::PageStream::go(double &pause)
     if (over_)
         entry_->complete();
     return !over_;
-}
-
-double
-ClusterFs::PageStream::measuredWork(std::string &text)
-{
-    const TurnMeter::Turn turn(turns_);
-    return work(text);
 }
 
 void

@@ -6,7 +6,7 @@
 
 #include "store/forward.h"
 
-#include "fs/cluster/squid/TurnMeter.h"
+#include "fs/cluster/squid/EventWork.h"
 
 #include <memory>
 #include <string>
@@ -15,19 +15,14 @@ namespace ClusterFs {
 
 /// Writes a page in small pieces, from Squid's events, at the pace of the client. It ends when the client goes away or
 /// Squid stops. What ends before its time ends with the line "error: reason".
-class PageStream
+class PageStream: public EventWork
 {
 public:
-    virtual ~PageStream() = default;
-    PageStream(PageStream &&) = delete; // no copying or moving of any kind
-
     /// begins to write a page
     /// \param entry of an action that is not atomic
     static void Start(StoreEntry *entry, std::unique_ptr<PageStream>);
 
 protected:
-    PageStream() = default;
-
     void end() { over_ = true; }
 
     /// does a bounded piece of the work
@@ -39,13 +34,9 @@ protected:
     void finish(std::string &text);
     void fail(const std::string &why);
 
-    TurnMeter turns_; ///< of what the page does to Squid's event loop
-
 private:
-    static void Go(void *self);
-    bool go(double &pause);
-    double measuredWork(std::string &text);
-    void schedule(double seconds);
+    void go() override;
+    bool write(double &pause);
 
     StoreEntry *entry_ = nullptr; ///< locked
     bool over_ = false;

@@ -17,6 +17,7 @@
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
+#include "fs/cluster/squid/SquidStatistics.h"
 #include "fs/cluster/squid/StoreMaker.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -644,14 +645,19 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
     }
 }
 
-/// lets the engine learn from the request that is being handled
+/// lets the engine learn from the request that is being handled, and counts a page that it opens
 void
 ClusterFs::SwapDir::noteRequest(const Key &key)
 {
-    if (!config_.localityMb)
+    const auto isNew = isNewRequest();
+    if (!config_.localityMb && !isNew)
         return;
     Request request;
-    if (describeRequest(key, request))
+    if (!describeRequest(key, request))
+        return;
+    if (isNew && request.kind == RequestKind::page)
+        countOpenedPage();
+    if (config_.localityMb)
         engine_->note(request);
 }
 
@@ -969,7 +975,7 @@ ClusterFs::SwapDir::stateText() const
 std::string
 ClusterFs::SwapDir::report() const
 {
-    return started() ? engine_->report() : std::string();
+    return started() ? engine_->report() + squidReport() : std::string();
 }
 
 std::optional<ClusterFs::Snapshot>

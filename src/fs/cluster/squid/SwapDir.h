@@ -86,7 +86,7 @@ public:
     /// the state in one line, for reports
     std::string stateText() const;
 
-    /// the engine's report; empty unless started()
+    /// the engine's report, and that of this process; empty unless started()
     std::string report() const;
 
     /// all figures, for other forms of the report; nothing unless started()
