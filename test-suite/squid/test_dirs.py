@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several cache_dirs in one Squid, of one type and of several."""
 
-import pathlib
 import re
 import time
 
 import pytest
 
-from squidkit.processes import give_to_squid, wait_for
+from squidkit.processes import wait_for
 from testlib.metrics import Page
 from testlib.stores import ROCK_INDEX
 from testlib.suite import around_restart
@@ -119,10 +118,7 @@ def test_beside_rock(t):
 def beside_disker(t, *lines, **settings):
     """A Squid with one worker and no -N beside rock: rock has a process of its own then, the disker, and Squid is in SMP
     mode, where entries are anchored, and deleted through the shared tables. (Squid, URLs of ours, URLs of rock's)"""
-    sockets = pathlib.Path(t.prefix).resolve() / "var" / "run" / "squid"
-    if not sockets.is_dir():
-        pytest.skip(f"{sockets}, where the processes of this Squid meet, does not exist")
-    give_to_squid(sockets)
+    t.needs_several_processes()
     squid = t.squid(t.cache_dir(96, "min-size=21000"), t.cache_dir(96, "max-size=19999", store="rock", name="folder"),
                     *lines, **settings)
     squid.create("--foreground").start()

@@ -5,14 +5,13 @@ clusterfs_purge, clusterfs_clear and clusterfs_job of the cache manager."""
 import base64
 import http.client
 import json
-import pathlib
 import re
 
 import pytest
 
 from common import BUILD
 from squidkit.mgr import Values
-from squidkit.processes import give_to_squid, run, wait_for
+from squidkit.processes import run, wait_for
 from testlib.load import Load
 
 pytestmark = [pytest.mark.stores("clusterfs")]
@@ -292,10 +291,7 @@ def test_clear(t, memory):
 
 def test_beside_rock(t):
     """Rock's disker makes Squid several processes. The pages come from the one that uses our cache_dir."""
-    sockets = pathlib.Path(t.prefix).resolve() / "var" / "run" / "squid"
-    if not sockets.is_dir():
-        pytest.skip(f"{sockets}, where the processes of this Squid meet, does not exist")
-    give_to_squid(sockets)
+    t.needs_several_processes()
     squid = t.running(t.cache_dir(64, "persist=1"), t.cache_dir(64, "max-size=1", name="rock", store="rock"))
     url = t.url("object", size=9000)
     t.store_object(squid, url)

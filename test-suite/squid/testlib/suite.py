@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import os
 import pathlib
+import re
 import shutil
 
 import pytest
@@ -114,6 +115,15 @@ class Test:
     def patched(self):
         """Whether this Squid has our patches; Debian's own has not."""
         return b"AddSearch" in (self.prefix / "sbin" / "squid").read_bytes()
+
+    def needs_several_processes(self):
+        """Skips the test where the processes of a Squid cannot meet."""
+        options = run(self.prefix / "sbin" / "squid", "-v").stdout
+        state = re.search("'--localstatedir=([^']+)'", options)
+        sockets = pathlib.Path(state[1] if state else self.prefix.resolve() / "var") / "run" / "squid"
+        if not sockets.is_dir():
+            pytest.skip(f"{sockets}, where the processes of this Squid meet, does not exist")
+        give_to_squid(sockets)
 
     # checking things
 
