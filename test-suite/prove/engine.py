@@ -9,6 +9,8 @@ import subprocess
 GLUE = "src/fs/cluster/squid"
 #: what the figures depend on, below the top of the project
 FOLDERS = ("src/fs/cluster", "test-suite/doubles", "test-suite/simulate", "tools/models")
+#: the list of the glue's sources, which lies beside the engine's
+GLUE_LIST = "src/fs/cluster/glue.am"
 #: what those depend on besides that are found with a real Squid
 GLUE_FOLDERS = (GLUE, "squid-patches")
 SOURCES = (".cc", ".h", ".am", ".patch")
@@ -24,12 +26,12 @@ def _code(path):
     return " ".join(text.split()).encode("utf-8", "surrogateescape")
 
 
-def _named(top, folders, without=None):
+def _named(top, folders, without=()):
     total = hashlib.sha256()
     for folder in folders:
         for path in sorted((top / folder).rglob("*")):
             name = path.relative_to(top).as_posix()
-            if path.suffix in SOURCES and path.is_file() and not (without and name.startswith(without + "/")):
+            if path.suffix in SOURCES and path.is_file() and not name.startswith(without):
                 code = _code(path)
                 total.update(f"{name}\0{len(code)}\0".encode())
                 total.update(code)
@@ -38,7 +40,7 @@ def _named(top, folders, without=None):
 
 def fingerprint(top):
     """A name for the engine and its simulation: equal for equal code."""
-    return _named(top, FOLDERS, without=GLUE)
+    return _named(top, FOLDERS, without=(GLUE + "/", GLUE_LIST))
 
 
 def glue_fingerprint(top):
