@@ -135,24 +135,18 @@ ClusterFs::MapCells::fill(const ClusterNo n)
     }
     cell_.last = n;
     const auto &c = catalog_.clusters()[n];
-    if (c.state == ClusterState::bad) {
-        ++cell_.bad;
+    cell_.bad += c.state == ClusterState::bad;
+    cell_.log += c.state == ClusterState::log;
+    if (!inUse(c.state))
         return;
-    } else if (c.state == ClusterState::log) {
-        ++cell_.log;
-        return;
-    } else if (c.state == ClusterState::part) {
-        ++cell_.large;
-        cell_.liveBytes += c.end;
-        addAge(c.written, c.end);
-    } else if (c.state == ClusterState::packed) {
-        ++cell_.packed;
-        cell_.liveBytes += c.liveBytes;
-        addAge(c.written, c.liveBytes);
+    const bool isPart = c.state == ClusterState::part;
+    const auto bytes = isPart ? c.end : c.liveBytes;
+    cell_.large += isPart;
+    cell_.packed += !isPart;
+    cell_.liveBytes += bytes;
+    addAge(c.written, bytes);
+    if (!isPart)
         looks_ -= std::min(looks_ - 1, addObjects(cell_, n) * recordLooks);
-    } else {
-        return;
-    }
     cell_.written += written_.rankOf(c.sequence.value());
     cell_.used += used_.rankOf(c.heat);
     cell_.latest = std::max(cell_.latest, c.written);
