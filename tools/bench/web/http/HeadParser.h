@@ -40,6 +40,8 @@ private:
     void on_request_impl(http::verb, beast::string_view, beast::string_view, int, error_code &) override {}
     void on_response_impl(int, beast::string_view, int, error_code &) override {}
     void on_field_impl(http::field, beast::string_view, beast::string_view, error_code &) override {}
+    /// of newer versions of Beast; for older ones no override
+    virtual void on_trailer_field_impl(http::field, beast::string_view, beast::string_view, error_code &) {}
     void on_header_impl(error_code &) override {}
     void on_body_init_impl(const boost::optional<uint64_t> &, error_code &) override {}
     size_t on_body_impl(const beast::string_view text, error_code &) override { return text.size(); }
