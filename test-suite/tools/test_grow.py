@@ -2,6 +2,10 @@
 """clusterfs grow: what a cache holds stays, and the new space is used."""
 
 import fcntl
+import os
+import re
+import shutil
+import subprocess
 
 import pytest
 from toolkit import MIB, store, url
@@ -54,3 +58,31 @@ def test_refuses_and_leaves_all_as_it_was(test):
     foreign = test.path("foreign", b"x" * (8 * MIB))
     test.refused("grow", foreign, "--size=12", says="not a clusterfs device")
     assert foreign.read_bytes() == b"x" * (8 * MIB)
+
+
+def traced(test, image, *inject):
+    """Runs grow under strace. Returns its exit code, what it says, and the operations that it has given the kernel."""
+    strace = shutil.which("strace")
+    if not strace:
+        pytest.skip("strace is not installed")
+    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # leaks cannot be looked for under strace
+    done = subprocess.run([strace, "-f", "-e", "trace=io_submit", *inject, test._tool, "grow", image.path, "--size=40"],
+                          env=env, capture_output=True, text=True, errors="replace", check=False)
+    return done.returncode, done.stderr, re.findall(r"io_submit\(.*?aio_lio_opcode=IOCB_CMD_(\w+)", done.stderr)
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_superblock_that_cannot_be_written(test, failing):
+    """One superblock may say the new size by then: a file that is shortened again would be refused for ever."""
+    image, wanted = test.filled()
+    code, says, operations = traced(test, image.copy("trial"))
+    writes = [n for n, operation in enumerate(operations, 1) if operation == "PWRITE"]
+    assert code == 0 and len(writes) == 2, says
+    code, says, _ = traced(test, image, "-e", f"inject=io_submit:error=EIO:when={writes[failing]}")
+    assert code == 2 and "writing the superblock failed" in says, says
+    assert used(test, image) == (40 if failing else 16) * MIB
+    test.clean(image)
+    assert test.fill(image, *["read " + name for name in wanted]) == ["right"] * len(wanted)
+    test.tool("grow", image.path, "--size=40")
+    assert used(test, image) == 40 * MIB
+    assert {name: e["size"] for name, e in test.dump(image).items()} == wanted
