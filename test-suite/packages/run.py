@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Installs, upgrades, removes and purges the packages of "make deb" in a fresh Debian of the release that they were built
 for, and asks its Squid for objects in between: the cache is used where the module is, Squid goes on where it is not, and
-no step changes the cache's file but Squid itself. The files for udev, systemd and AppArmor are tried with these programs.
+no step changes the cache's file but Squid itself. Other versions of Debian's Squid are tried, too. The files for udev, systemd and AppArmor are tried with these programs.
 Needs root, loop devices, debootstrap and a Debian mirror. Everything is below build/packages."""
 
 import argparse
@@ -22,10 +22,11 @@ import urllib.request
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"
 WORK = BUILD / "packages"
+KNOWN_SQUIDS = pathlib.Path(__file__).with_name("known-squids")
 IMAGE = "var/spool/squid/clusterfs"
 LINE = f"cache_dir clusterfs /{IMAGE} 200\n"
 URLS = [f"http://127.0.0.1:8001/object{n}" for n in range(40)]
-MISFIT = "ERROR: cache_dir clusterfs is not used: its module does not fit /usr/sbin/squid-openssl: "
+MISFIT = "ERROR: cache_dir clusterfs is not used: its module does not fit "
 UNKNOWN = "This proxy does not support the 'clusterfs' cache type"
 
 
@@ -175,6 +176,9 @@ class Root:
     def install(self, *packages):
         self.run("apt-get", "-q", "-y", "--no-install-recommends", "--allow-downgrades", "install", *packages)
 
+    def version(self, package):
+        return self.run("dpkg-query", "-W", "-f", "${Version}", package)
+
     def image(self):
         """What the cache's file holds."""
         with open(self.path / IMAGE, "rb") as file:
@@ -185,6 +189,78 @@ class Root:
         before = self.log.stat().st_size if self.log.exists() else 0
         self.printed = run("unshare", "--net", "--pid", "--fork", "--kill-child", sys.executable, __file__, "--serve", expect, self.path)
         return self.log.read_text(errors="replace")[before:]
+
+
+def check_misfit(root):
+    """Squid goes on without the cache. \\returns which program the module does not fit, and why"""
+    before = root.image()
+    log = root.serve("no cache")
+    assert UNKNOWN in log, log
+    reasons = re.findall(f"{MISFIT}(.*)", log)
+    # once for each process that reads squid.conf, in front of Squid's own line
+    assert reasons == reasons[:1] * log.count(UNKNOWN), reasons
+    assert log.index(MISFIT) < log.index(UNKNOWN), log[:2000]
+    assert root.image() == before, "a Squid that the module does not fit changed the cache"
+    return reasons[0]
+
+
+def known_deb(digest, path, addresses):
+    """\\returns the file of a package, whose checksum apt compares, or nothing when no mirror has it; keeps it for the next time"""
+    deb = WORK / "squids" / path.rpartition("/")[2]
+    deb.parent.mkdir(exist_ok=True)
+    for address in addresses:
+        if not deb.exists():
+            subprocess.run(["/usr/lib/apt/apt-helper", "download-file", f"{address.rstrip('/')}/{path}", deb, f"SHA256:{digest}"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return deb if deb.exists() else None
+
+
+def other_squids(root, release):
+    """{version: its packages for apt-get, or nothing if they cannot be had} of Squids that are not installed: those of
+    known-squids that have the same version but for Debian's part, and those that apt knows."""
+    installed = root.version("squid")
+    ours = (f"_{root.run('dpkg', '--print-architecture').strip()}.deb", "_all.deb")
+    addresses = sorted({address for address, _ in repositories(release)})
+    debs = {}
+    for digest, path in (line.split() for line in KNOWN_SQUIDS.read_text().splitlines() if not line.startswith("#")):
+        version = path.split("_")[1]
+        if version != installed and version.partition("-")[0] == installed.partition("-")[0] and path.endswith(ours):
+            debs.setdefault(version, []).append(known_deb(digest, path, addresses))
+    found = {}
+    for version, files in debs.items():
+        found[version] = []
+        if all(files):
+            for file in files:
+                shutil.copy(file, root.path / "packages")
+                found[version].append(f"/packages/{file.name}")
+    for line in root.run("apt-cache", "madison", "squid-openssl").splitlines():
+        version = line.split("|")[1].strip()
+        source = re.sub(r"\+b[0-9]+$", "", version)  # squid-common is not built again with the others
+        if version != installed:
+            found[version] = [f"squid={version}", f"squid-openssl={version}", f"squid-common={source}"]
+    return found
+
+
+def check_other_squids(root, release):
+    """With each other version of Squid, the module either has hits or says that it does not fit."""
+    others = other_squids(root, release)
+    for version, packages in others.items():
+        if not packages:
+            say(f"Squid {version}: no mirror of this machine has it any more; not tried")
+            continue
+        root.install(*packages)
+        assert root.version("squid") == root.version("squid-openssl") == version
+        for flavour in ("squid-openssl", "squid-gnutls"):  # the first goes before the other
+            if MISFIT in root.run("/usr/sbin/squid", "-k", "parse"):
+                say(f"Squid {version}: the module does not fit {check_misfit(root)}; Squid goes on")
+            else:
+                root.serve("hits")
+                say(f"Squid {version}: with {flavour} all are hits")
+            if flavour == "squid-openssl":
+                root.run("apt-get", "-q", "-y", "remove", flavour)
+    if not any(others.values()):
+        say(f"Squid {root.version('squid')} is the only one of its kind that can be had")
+    root.install("squid", "squid-openssl", "squid-common")
 
 
 def check_udev(root):
@@ -305,7 +381,9 @@ def check(release):
     root.serve("misses")
     say(f"from apt-get install to the first hit, with one line in squid.conf and {len(URLS)} misses between: "
         f"{float(root.printed.split()[-1]) - begin:.0f} s")
-    say("Squid is " + root.run("dpkg-query", "-W", "-f", "${Version}", "squid"))
+    say("Squid is " + root.version("squid"))
+    # from here on Squid does not wait 30 s at its end for clients that might still come
+    (root.path / "etc/squid/conf.d/end.conf").write_text("shutdown_lifetime 1 second\n")
     assert os.readlink(root.path / "etc/alternatives/squid") == "/usr/sbin/squid-clusterfs"
     root.serve("hits")
     root.run("clusterfs", "check", f"/{IMAGE}")
@@ -321,6 +399,9 @@ def check(release):
     root.serve("hits")
     say("with squid-openssl, installed later, all are hits")
 
+    check_other_squids(root, release)
+    root.serve("hits")
+
     root.install("udev", "apparmor", "systemd", "e2fsprogs")
     before = root.image()
     check_udev(root)
@@ -333,13 +414,7 @@ def check(release):
     modules = root.path / "usr/lib/squid-clusterfs"
     (modules / "squid-openssl.so").rename(modules / "kept")
     shutil.copy(modules / "squid-gnutls.so", modules / "squid-openssl.so")
-    log = root.serve("no cache")
-    assert UNKNOWN in log, log
-    reasons = re.findall(f"{re.escape(MISFIT)}(.*)", log)
-    # once for each process that reads squid.conf, in front of Squid's own line
-    assert reasons == ["its configuration has another size"] * log.count(UNKNOWN), reasons
-    assert log.index(MISFIT) < log.index(UNKNOWN), log[:2000]
-    assert root.image() == before, "a Squid that the module does not fit changed the cache"
+    assert check_misfit(root) == "/usr/sbin/squid-openssl: its configuration has another size"
     (modules / "kept").replace(modules / "squid-openssl.so")
     say("a module of another Squid is not used, and Squid goes on")
 
