@@ -246,7 +246,7 @@ def check_other_squids(root, release):
     others = other_squids(root, release)
     for version, packages in others.items():
         if not packages:
-            say(f"Squid {version}: no mirror of this machine has it any more; not tried")
+            say(f"Squid {version}: no mirror of this machine has it as known-squids names it; not tried")
             continue
         root.install(*packages)
         assert root.version("squid") == root.version("squid-openssl") == version
@@ -259,7 +259,7 @@ def check_other_squids(root, release):
             if flavour == "squid-openssl":
                 root.run("apt-get", "-q", "-y", "remove", flavour)
     if not any(others.values()):
-        say(f"Squid {root.version('squid')} is the only one of its kind that can be had")
+        say(f"no other Squid than {root.version('squid')} can be had")
     root.install("squid", "squid-openssl", "squid-common")
 
 
