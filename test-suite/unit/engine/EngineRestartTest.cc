@@ -482,6 +482,8 @@ TEST(EngineOpen, growsWithItsDevice) {
         ASSERT_TRUE(crash || t.engine->close(60000) == Status::ok);
         t.crash();
         Superblock superblock;
+        ASSERT_EQ(growDevice(t.device(), superblock, error, 16 * MB + 4096), Status::ok) << error;
+        EXPECT_EQ(superblock.geometry.deviceBytes, 16 * MB) << "there is no room for a cluster more";
         ASSERT_EQ(growDevice(t.device(), superblock, error), Status::ok) << error;
         EXPECT_EQ(superblock.geometry.deviceBytes, 32 * MB);
         ASSERT_NO_FATAL_FAILURE(t.reopen());

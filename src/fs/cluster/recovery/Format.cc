@@ -99,11 +99,12 @@ ClusterFs::growDevice(Device &device, Superblock &superblock, std::string &error
     bytes = bytes ? bytes : device.size();
     if (!hasRoom(device, bytes, error))
         return Status::unsupported;
-    const auto clusters = superblock.geometry.clusterCount;
-    if (!superblock.geometry.grow(bytes, error))
+    auto larger = superblock.geometry;
+    if (!larger.grow(bytes, error))
         return Status::unsupported;
-    if (superblock.geometry.clusterCount == clusters)
+    if (larger.clusterCount == superblock.geometry.clusterCount)
         return Status::ok; // not even a cluster more
+    superblock.geometry = larger;
     superblock.version = formatVersion;
     // The other copy says the former size until both are written. A start takes the newer one.
     const auto buffer = std::make_shared<Buffer>(superblockBytes);

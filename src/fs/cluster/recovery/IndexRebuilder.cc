@@ -23,6 +23,13 @@ ClusterFs::IndexRebuilder::see(const Sequence s)
 }
 
 void
+ClusterFs::IndexRebuilder::seeWritten(const Sequence s)
+{
+    see(s);
+    highestWritten_ = std::max(highestWritten_, s);
+}
+
+void
 ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
 {
     if (record.kind == JournalRecord::Kind::removal) {
@@ -37,7 +44,7 @@ ClusterFs::IndexRebuilder::journal(const JournalRecord &record)
     auto &fate = announcedClusters_[record.cluster];
     fate.announced = record.kind == JournalRecord::Kind::announce;
     fate.after = record.sequence;
-    see(record.sequence);
+    seeWritten(record.sequence);
 }
 
 void
@@ -67,7 +74,7 @@ ClusterFs::IndexRebuilder::announced(const IndexRemoval &removal)
 {
     if (removal.kind != IndexRemoval::Kind::announced || !context_.geometry.has(removal.cluster))
         return;
-    see(removal.after);
+    seeWritten(removal.after);
     AnnouncedCluster fate;
     fate.announced = true;
     fate.after = removal.after;
@@ -105,7 +112,7 @@ ClusterFs::IndexRebuilder::adoptCluster(const IndexSection &section)
 {
     const auto &c = context_.catalog.clusters()[section.cluster];
     const auto state = static_cast<ClusterState>(section.state);
-    see(section.sequence);
+    seeWritten(section.sequence);
     if (announcedClusters_.count(section.cluster))
         return false; // it was written or released since
     if (c.state != ClusterState::unknown)
@@ -302,7 +309,7 @@ ClusterFs::IndexRebuilder::directory(const ClusterNo n, const Directory &d, cons
 {
     auto &catalog = context_.catalog;
     const auto &c = catalog.clusters()[n];
-    see(d.header.sequence);
+    seeWritten(d.header.sequence);
     if (c.state == ClusterState::unknown) {
         catalog.addRead(n, d.header);
         if (c.state == ClusterState::part)

@@ -99,6 +99,10 @@ public:
     bool finish(const GoOn &);
 
     Sequence highest() const { return highest_; } ///< the highest number seen so far
+    /// The highest number that a run gave to a cluster. Deletes have numbers, too, and those of a start that did not come to
+    /// its end are not in step with the heat of objects.
+    Sequence highestWritten() const { return highestWritten_; }
+    void seeWritten(Sequence); ///< a run gave this number to a cluster
     ClusterNo newest() const { return newest_; } ///< the cluster with contents that was written last, or noCluster; after finish()
 
 private:
@@ -186,6 +190,7 @@ private:
     PlaceMap places_; ///< objects that left a cluster, or were used, after the section of it that counts
     bool doubtful_ = false; ///< see doubtFromHere()
     Sequence highest_{0}; ///< see highest()
+    Sequence highestWritten_{0}; ///< see highestWritten()
     UseOrder order_;
     ClusterNo nextToFinish_{0};
     size_t nextRemovals_ = 0; ///< the next map of removals_ that finish() frees

@@ -43,6 +43,8 @@ ClusterFs::Recovery::Recovery(StoreContext &context, Journal &journal, const Sup
     reader_(context, rebuilder_, stats_, superblock)
 {
     stats_.clean = superblock.clean;
+    if (superblock.clean) // no start that did not come to its end wrote it
+        rebuilder_.seeWritten(superblock.lastSequence);
 }
 
 void
@@ -60,14 +62,14 @@ ClusterFs::Recovery::takeNumbers()
     context_.sequence += 2 * sequenceGap(context_);
 }
 
-/// \returns a number above all others whose heat tick is that of the highest number found: an object that was
+/// \returns a number above all others whose heat tick is that of the cluster that was written last: an object that was
 /// used just before the stop must not look as if that was long ago
 ClusterFs::Sequence
 ClusterFs::Recovery::nextSequence() const
 {
     const auto round = 256 * context_.heatTickWrites();
     const auto least = std::max(context_.sequence, rebuilder_.highest()) + sequenceGap(context_);
-    return least + (rebuilder_.highest().value() + round - least.value() % round) % round;
+    return least + (rebuilder_.highestWritten().value() + round - least.value() % round) % round;
 }
 
 void
