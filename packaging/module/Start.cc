@@ -14,18 +14,19 @@
 namespace {
 
 /// in the order of Debian's alternatives
-const char * const Programs[] = {"/usr/sbin/squid-openssl", "/usr/sbin/squid-gnutls"};
+const char * const Programs[] = {"squid-openssl", "squid-gnutls"};
 
-/// of what is installed beside us: PREFIX/sbin/squid-clusterfs has PREFIX/lib/squid-clusterfs/load.so
+/// Where we are installed, with Squid and the loader: PREFIX of PREFIX/sbin/squid-clusterfs. It is /usr, or a folder
+/// that packages were unpacked into.
 std::string
-loaderPath()
+prefix()
 {
     char path[4096];
     const auto length = readlink("/proc/self/exe", path, sizeof(path));
     std::string self(path, length > 0 ? static_cast<size_t>(length) : 0);
     for (int i = 0; i < 2; ++i)
         self.erase(self.find_last_of('/') == std::string::npos ? 0 : self.find_last_of('/'));
-    return self + "/lib/squid-clusterfs/load.so";
+    return self;
 }
 
 } // namespace
@@ -39,12 +40,15 @@ main(int, char **argv)
         return 1;
     }
     // helpers inherit it, too: what else is to be loaded stays, once
-    const auto loader = loaderPath();
+    const auto loader = prefix() + "/lib/squid-clusterfs/load.so";
     const auto others = getenv("LD_PRELOAD");
     if (!others || !strstr(others, loader.c_str()))
         setenv("LD_PRELOAD", (others && *others ? loader + ':' + others : loader).c_str(), 1);
-    for (const auto program: Programs)
-        execv(program, argv);
-    fprintf(stderr, "squid-clusterfs: ERROR: cannot start %s: %s; install squid-openssl or squid\n", Programs[1], strerror(errno));
+    std::string path;
+    for (const auto program: Programs) {
+        path = prefix() + "/sbin/" + program;
+        execv(path.c_str(), argv);
+    }
+    fprintf(stderr, "squid-clusterfs: ERROR: cannot start %s: %s; install squid-openssl or squid\n", path.c_str(), strerror(errno));
     return 1;
 }

@@ -31,7 +31,7 @@ NOT_RUN = {
         "./bootstrap.sh && mkdir -p build && cd build && ../configure && make && make check", "make squid", "./check", "make coverage", "make check-mutants",
         "make check-fuzz", r"make fuzz TARGET=(image SECONDS=(600|3600)|\.\.\.)", "make diskmodel", "make check-programs", "make squid-7",
         "./bootstrap.sh", "make help", "make check", "./check engine", "pytest test-suite/mutation -k older-copies"),
-    "installs": ("make install", "./quickstart", "tools/build/install-packages test"),
+    "installs": ("make install", r"\./quickstart( --own-squid)?", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
         "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full papers", "./bench full polygraph --polygraph DIR",

@@ -66,3 +66,21 @@ def test_apparmor_understands_it(folder):
         profile.write_text(f"include <tunables/global>\nprofile squid-test /usr/sbin/squid-test {{\n{rules}}}\n")
         done = subprocess.run([parser, "--skip-kernel-load", "--skip-cache", profile], capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode == 0) == understood, done
+
+
+def test_start_takes_the_squid_beside_it(folder):
+    """squid-clusterfs, also by a link to it, starts the Squid of its own folder, OpenSSL's before the other, with the loader."""
+    sbin, loader = folder / "sbin", folder / "lib" / "squid-clusterfs" / "load.so"
+    sbin.mkdir()
+    (sbin / "squid").symlink_to("squid-clusterfs")
+    subprocess.run([program("g++"), "-std=c++17", "-o", sbin / "squid-clusterfs", PACKAGING / "module" / "Start.cc"], check=True)
+
+    def started():
+        return subprocess.run([sbin / "squid", "-v"], capture_output=True, text=True, timeout=60, check=False)
+
+    done = started()
+    assert done.returncode == 1 and f"cannot start {sbin}/squid-gnutls: No such file" in done.stderr, done
+    for name in ("squid-gnutls", "squid-openssl"):
+        (sbin / name).write_text('#!/bin/sh\necho "$0 $* $LD_PRELOAD"\n')
+        (sbin / name).chmod(0o755)
+        assert started().stdout == f"{sbin / name} -v {loader}\n"

@@ -76,6 +76,15 @@ quietly() {
     fi
 }
 
+# aptGet ARGUMENTS...: apt-get as root, with its output in build/packages.log
+aptGet() {
+    local asRoot=()
+    [ "$(id -u)" = 0 ] || asRoot=(sudo)
+    mkdir -p "$buildDir"
+    quietly "$buildDir/packages.log" "${asRoot[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y -o DPkg::Lock::Timeout=300 "$@"
+}
+
 # pythonWith MODULE...: prints the Python that has all of these. That of the PATH need
 # not be Debian's, which has what Debian's packages bring.
 pythonWith() {

@@ -41,6 +41,8 @@ def arguments():
     parser.add_argument("--work", required=True, metavar="DIR", help="a folder for the image, logs and squid.conf")
     parser.add_argument("--disk", metavar="PATH", help="use this block device or image instead of WORK/cache.img")
     parser.add_argument("--keep-running", action="store_true", help="leave Squid running at the end")
+    parser.add_argument("--own-squid", action="store_true",
+                        help="for ./quickstart: build a Squid, even where Debian has one that the module fits")
     parser.add_argument("--pages", type=int, default=300, help="how many pages to browse (default 300)")
     args = parser.parse_args()
     if not 1 <= args.pages <= 20000:
@@ -96,11 +98,12 @@ def stop_former(work):
         wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "end of the former Squid")
 
 
-def give_disk(disk):
+def give_disk(prefix, disk):
     """Formats a blank disk, and gives what is a cache then to Squid's user. The tool refuses everything else, and
     gives only what it has examined."""
     print(f"Giving {disk} to Squid's user, {effective_user().pw_name}, unless it holds anything but a cache.")
-    done = run(TREE / "build" / "clusterfs", "format", disk, f"--owner={effective_user().pw_name}")
+    beside = prefix / "sbin" / "clusterfs"  # made with the module for Debian's Squid
+    done = run(beside if beside.exists() else TREE / "build" / "clusterfs", "format", disk, f"--owner={effective_user().pw_name}")
     if done.returncode != 0:
         sys.exit(f"{done.stdout.strip()}\n{disk} was left as it is, and to its owner.")
 
@@ -199,10 +202,11 @@ def main():
     stop_former(work)
     disk = pathlib.Path(args.disk).resolve() if args.disk else work / "cache.img"
     if args.disk and disk.exists() and effective_user():
-        give_disk(disk)
+        give_disk(prefix, disk)
     size = "" if disk.is_block_device() else f" {IMAGE_MB}"
-    squid = Squid(prefix, work, "clusterfsdemo", [f"cache_dir clusterfs {disk}{size}"],
-                  mem_mb=8, port=port_like(SQUID_PORT))
+    unlinkd = prefix / "lib" / "squid" / "unlinkd"  # of Debian's package, wherever that is unpacked
+    squid = Squid(prefix, work, "clusterfsdemo", [f"cache_dir clusterfs {disk}{size}"], mem_mb=8, port=port_like(SQUID_PORT),
+                  common=[f"unlinkd_program {unlinkd}"] if unlinkd.exists() else [])
     origin = Origin(port_like(ORIGIN_PORT))
     try:
         pages = make_web(origin, args.pages)
