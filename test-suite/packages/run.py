@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Installs, upgrades, removes and purges the packages of "make deb" in a fresh Debian of the release that they were built
 for, and asks its Squid for objects in between: the cache is used where the module is, Squid goes on where it is not, and
-no step changes the cache's file but Squid itself. Other versions of Debian's Squid are tried, too. The files for udev, systemd and AppArmor are tried with these programs.
-Needs root, loop devices, debootstrap and a Debian mirror. Everything is below build/packages."""
+no step changes the cache's file but Squid itself. Other versions of Debian's Squid are tried, too. The files for udev,
+systemd and AppArmor are tried with these programs. Needs root, loop devices, debootstrap and a Debian mirror. Everything
+is below build/packages."""
 
 import argparse
 import hashlib
