@@ -105,7 +105,7 @@ TEST(Config, takesNames) {
             EXPECT_EQ(c.get(choice.name), choice.choices.back());
         }
     }
-    EXPECT_EQ(Config().get("replacement"), "lru");
+    EXPECT_EQ(Config().get("replacement"), "gdsf");
     EXPECT_EQ(Config().get("layout"), "closest-write");
     EXPECT_EQ(Config().get("list"), "off");
 }

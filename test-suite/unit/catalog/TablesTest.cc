@@ -284,20 +284,23 @@ TEST(Staging, doesWhatAMapDoes) {
 
 TEST(Staging, listsCompleteObjectsByUse) {
     Staging staging(1 << 20);
-    std::list<StageNo> oracle; // front = used last
+    std::list<StageNo> oracles[2]; // those that were moved are in the second; front = used last
     std::vector<StageNo> all;
     for (uint64_t n = 0; n < 50; ++n) {
+        const bool moved = n % 3 == 0;
         all.push_back(staging.open(keyOf(n), ObjectInfo()));
         ASSERT_TRUE(staging.append(all.back(), "abc", 3));
-        staging.complete(all.back(), n);
+        staging.complete(all.back(), n, moved);
         EXPECT_EQ(staging[all.back()].since, n);
-        oracle.push_front(all.back());
+        EXPECT_EQ(staging[all.back()].moved, moved);
+        oracles[moved].push_front(all.back());
     }
     std::mt19937_64 random(6);
     for (int i = 0; i < 5000; ++i) {
         const auto s = all[random() % all.size()];
+        auto &oracle = oracles[staging[s].moved];
         const auto at = std::find(oracle.begin(), oracle.end(), s);
-        switch (random() % 3) {
+        switch (random() % 4) {
         case 0:
             staging.touch(s);
             if (at != oracle.end())
@@ -315,11 +318,20 @@ TEST(Staging, listsCompleteObjectsByUse) {
                 oracle.push_front(s);
             }
             break;
+        case 3:
+            staging.putLast(s);
+            if (at != oracle.end())
+                oracle.splice(oracle.end(), oracle, at);
+            break;
         }
-        auto c = staging.leastRecent();
-        for (auto o = oracle.rbegin(); o != oracle.rend(); ++o, c = staging.moreRecent(c))
-            ASSERT_EQ(c, *o);
-        ASSERT_EQ(c, noStage);
+        for (const bool moved: {false, true}) {
+            auto c = staging.leastRecent(moved);
+            for (auto o = oracles[moved].rbegin(); o != oracles[moved].rend(); ++o, c = staging.moreRecent(c))
+                ASSERT_EQ(c, *o);
+            ASSERT_EQ(c, noStage);
+            ASSERT_EQ(staging.completeBytes(moved), oracles[moved].size() * Staging::chunkBytes);
+        }
+        ASSERT_EQ(staging.completeBytes(), (oracles[0].size() + oracles[1].size()) * Staging::chunkBytes);
     }
 }
 

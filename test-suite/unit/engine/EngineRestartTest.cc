@@ -39,6 +39,7 @@ TEST(EngineRestart, cleanStopsLoseNothing) {
 TEST(EngineRestart, overwritingGoesOnWhereItWas) {
     auto config = smallConfig();
     config.layout = &overwriteLayout;
+    config.replacement = &fifoEviction; // moves nothing
     TestStore t(16 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     constexpr uint32_t bytes = 20000;

@@ -95,26 +95,27 @@ TEST(EngineReturn, aCheckpointEndsTheCareForWhatMayReturn) {
 /// What was regrouped lies in its old cluster, too, which stays for the sake of others. When
 /// the new one goes before a checkpoint, only the journal can say that it was deleted.
 TEST(EngineReturn, whatWasRegroupedEvictedAndDeletedStaysAway) {
-    auto config = smallConfig();
+    auto config = muchRewriting();
     config.checkpoint = 86400;
+    config.replacement = &lruEviction;
     TestStore t(16 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     const uint64_t wanted = 1, mate = 2;
     const auto fillers = [&](const uint64_t from) {
         for (uint64_t n = from; n < from + 12; ++n)
-            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 4000)), Status::ok);
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 5000)), Status::ok);
         ASSERT_TRUE(t.pack());
     };
-    ASSERT_EQ(t.store(keyOf(wanted), bytesOf(wanted, 4000)), Status::ok);
+    ASSERT_EQ(t.store(keyOf(wanted), bytesOf(wanted, 1000)), Status::ok);
     ASSERT_NO_FATAL_FAILURE(fillers(1000));
-    ASSERT_EQ(t.store(keyOf(mate), bytesOf(mate, 4000)), Status::ok);
+    ASSERT_EQ(t.store(keyOf(mate), bytesOf(mate, 1000)), Status::ok);
     ASSERT_NO_FATAL_FAILURE(fillers(2000));
     ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
     t.settle();
 
     t.engine->collocate(keyOf(wanted), {keyOf(mate)});
-    ASSERT_TRUE(t.has(keyOf(wanted), bytesOf(wanted, 4000)));
-    ASSERT_TRUE(t.has(keyOf(mate), bytesOf(mate, 4000)));
+    ASSERT_TRUE(t.has(keyOf(wanted), bytesOf(wanted, 1000)));
+    ASSERT_TRUE(t.has(keyOf(mate), bytesOf(mate, 1000)));
     t.pass(2);
     ASSERT_EQ(t.engine->stats().counters.regroupedGroups, 1U);
     ASSERT_NO_FATAL_FAILURE(fillers(3000));
@@ -125,7 +126,7 @@ TEST(EngineReturn, whatWasRegroupedEvictedAndDeletedStaysAway) {
             t.engine->touch(keyOf(1000 + f));
             t.engine->touch(keyOf(2000 + f));
         }
-        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 30000)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 29000)), Status::ok);
         t.pass(0.3);
     }
     ASSERT_FALSE(t.remembers(keyOf(wanted))) << "its new cluster is still there: nothing is tested";

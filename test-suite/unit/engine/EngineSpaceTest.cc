@@ -78,7 +78,8 @@ TEST_P(EngineWrap, servesRightBytesOrNone) {
 INSTANTIATE_TEST_SUITE_P(policies, EngineWrap, ::testing::Values(
     std::make_pair("closest", "lru"), std::make_pair("closest-write", "lru"), std::make_pair("overwrite", "lru"),
     std::make_pair("middle", "lru"),
-    std::make_pair("closest-write", "fifo"), std::make_pair("overwrite", "fifo"), std::make_pair("closest-write", "gds")),
+    std::make_pair("closest-write", "fifo"), std::make_pair("overwrite", "fifo"), std::make_pair("closest-write", "lfuda"),
+    std::make_pair("closest-write", "gdsf")),
     [](const ::testing::TestParamInfo<std::pair<const char *, const char *>> &p) {
         std::string name = p.param.first;
         name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
@@ -140,12 +141,12 @@ TEST(EngineSpace, keepsWhatIsUsed) {
     EXPECT_LE(s.writeAmplification, 1.3);
 }
 
-/// by bytes, the older ones go first; by objects, the larger ones
-TEST(EngineSpace, gdsKeepsManySmallObjectsForALargeOne) {
-    for (const bool gds: {false, true}) {
+/// the older ones go first, or the larger ones
+TEST(EngineSpace, gdsfKeepsSmallObjectsForLargeOnes) {
+    for (const uint32_t sizeWeight: {0, 100}) {
         auto config = smallConfig();
-        if (gds)
-            config.replacement = &gdsEviction;
+        config.replacement = &gdsfEviction;
+        config.sizeWeight = sizeWeight;
         TestStore t(16 * MB, config, true);
         ASSERT_NO_FATAL_FAILURE(t.start());
         constexpr uint64_t small = 400;
@@ -156,7 +157,7 @@ TEST(EngineSpace, gdsKeepsManySmallObjectsForALargeOne) {
         uint64_t kept = 0;
         for (uint64_t n = 0; n < small; ++n)
             kept += t.has(keyOf(n), bytesOf(n, 4000));
-        if (gds) {
+        if (sizeWeight) {
             EXPECT_GE(kept, small * 8 / 10);
         } else {
             EXPECT_LE(kept, small / 2);

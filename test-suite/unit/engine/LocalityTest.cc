@@ -187,7 +187,7 @@ TEST(Locality, aVisitThatTookManyReadsRegroups) {
 /// looking at hundreds of groups at once would keep callers waiting
 TEST(Locality, visitsAreHandledOneAtATime) {
     constexpr uint64_t visited = 3;
-    TestStore t(32 * MB);
+    TestStore t(32 * MB, muchRewriting());
     ASSERT_NO_FATAL_FAILURE(t.start());
     for (uint64_t page = 1; page <= visited; ++page) {
         for (uint64_t n = 0; n < pageObjects; ++n) {

@@ -43,6 +43,14 @@ protected:
         return s;
     }
 
+    /// an object that a cluster which makes room had
+    StageNo moved(const uint64_t n, const size_t size) {
+        const auto s = p.stage(n, bytesOf(n, size), noCluster, 0, 0, true);
+        p.packer.noteComplete(s);
+        return s;
+    }
+    ClusterNo clusterOf(const uint64_t n) const { return p.catalog.index()[p.catalog.index().find(keyOf(n))].cluster; }
+
     PartsDevice device;
     Parts p{device};
     Relocator relocator{p.context, p.cache, p.journal, p.packer};
@@ -241,6 +249,61 @@ TEST_F(WritingTest, packerFillsClustersOldestFirst) {
         h.key = e.key;
         EXPECT_EQ(checkExtent(at + e.offset, 65536 - e.offset, h, p.context.uuid, first, e.offset), Status::ok);
     }
+}
+
+/// once they fill one: the others wait, and so does what was moved until then
+TEST_F(WritingTest, packerGivesWhatWasMovedClustersOfItsOwn) {
+    for (uint64_t n = 0; n < 6; ++n)
+        staged(n, 5000);
+    for (uint64_t n = 100; n < 112; ++n)
+        moved(n, 5000);
+    turnUntil([] { return false; });
+    EXPECT_EQ(p.context.counters.packs, 0U);
+    for (uint64_t n = 112; n < 116; ++n)
+        moved(n, 5000); // more than nine eighths of a cluster
+    // groups do not change that
+    p.groups.groupOf = [&](const StageNo s, std::vector<StageNo> &mates) {
+        std::vector<StageNo> group;
+        for (const uint64_t n: {0, 1, 2, 100, 101, 102}) {
+            const auto slot = p.catalog.index().find(keyOf(n));
+            if (p.catalog.index()[slot].staged())
+                group.push_back(p.catalog.index()[slot].stage());
+        }
+        if (std::find(group.begin(), group.end(), s) != group.end())
+            mates = group;
+    };
+    ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs && p.packer.nothingInFlight(); }));
+    EXPECT_EQ(p.context.counters.packs, 1U);
+    EXPECT_EQ(p.context.counters.packedObjects, 12U);
+    for (uint64_t n = 100; n < 112; ++n)
+        EXPECT_EQ(clusterOf(n), clusterOf(100)) << n;
+    EXPECT_EQ(p.catalog.staging().objects(), 6U + 4);
+}
+
+/// clusters that are half empty would cost more than objects of different worth side by side
+TEST_F(WritingTest, packerMixesWhatWasMovedWithOthersThatDoNotFillACluster) {
+    for (uint64_t n = 0; n < 6; ++n)
+        staged(n, 5000);
+    for (uint64_t n = 100; n < 106; ++n)
+        moved(n, 5000);
+    device.clock.advance(uint64_t(device.config.persist) * 500000);
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
+    EXPECT_EQ(p.context.counters.packs, 1U);
+    EXPECT_EQ(clusterOf(105), clusterOf(0));
+}
+
+TEST_F(WritingTest, packerTakesWhatWasMovedAtOnceWhenClustersWaitForIt) {
+    for (uint64_t n = 100; n < 103; ++n)
+        moved(n, 5000);
+    turnUntil([] { return false; });
+    EXPECT_EQ(p.context.counters.packs, 0U);
+    p.packer.hurryMoved();
+    ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
+    EXPECT_EQ(p.context.counters.packedObjects, 3U);
+    staged(1, 5000);
+    moved(104, 5000);
+    turnUntil([] { return false; });
+    EXPECT_EQ(p.context.counters.packs, 1U) << "that was for those who waited then";
 }
 
 TEST_F(WritingTest, packerPutsGroupsTogether) {

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/policies/Policies.h"
+#include "fs/cluster/space/KeepMark.h"
 
 #include <gtest/gtest.h>
 
@@ -13,43 +14,53 @@ namespace {
 constexpr ObjectView fresh = {1000, 0, 1};
 constexpr ObjectView large = {50000, 0, 1};
 constexpr ObjectView aged = {1000, 100, 1};
+constexpr ObjectView used = {1000, 0, 3};
+
+constexpr float tolerance = 0.01F; ///< bits
 
 } // namespace
 
-TEST(EvictionPolicy, lruCountsBytesTheLaterTheyWereUsed) {
-    EXPECT_EQ(lruEviction.value(fresh), 1000U * EvictionPolicy::oldest);
-    EXPECT_EQ(lruEviction.value(large), 50 * lruEviction.value(fresh));
-    EXPECT_LT(lruEviction.value(aged), lruEviction.value(fresh) / 4);
-    EXPECT_GT(lruEviction.value({1, EvictionPolicy::oldest - 1, 0}), 0U);
-    EXPECT_EQ(lruEviction.value({1U << 31, 0, 0}), uint64_t(EvictionPolicy::oldest) << 31);
-    EXPECT_FALSE(lruEviction.inOrderOfWriting());
+TEST(EvictionPolicy, gdsfDividesUsesBySizeAndAge) {
+    const auto worth = gdsfEviction.worth(fresh, 0.5F);
+    EXPECT_NEAR(gdsfEviction.worth(used, 0.5F), worth + 1, tolerance) << "twice as often";
+    EXPECT_NEAR(gdsfEviction.worth({4000, 0, 1}, 0.5F), worth - 1, tolerance) << "the root of four times the size";
+    EXPECT_NEAR(gdsfEviction.worth({4000, 0, 1}, 1), gdsfEviction.worth(fresh, 1) - 2, tolerance);
+    EXPECT_NEAR(gdsfEviction.worth({4000, 0, 1}, 0), gdsfEviction.worth(fresh, 0), tolerance);
+    EXPECT_NEAR(gdsfEviction.worth({1000, 12, 1}, 0.5F), worth - 2, tolerance) << "(12 + 4) / 4";
+    EXPECT_FALSE(gdsfEviction.inOrderOfWriting());
 }
 
-TEST(EvictionPolicy, gdsCountsObjectsTheLaterTheyWereUsed) {
-    EXPECT_EQ(gdsEviction.value(large), gdsEviction.value(fresh));
-    EXPECT_LT(gdsEviction.value(aged), gdsEviction.value(fresh) / 4);
-    EXPECT_FALSE(gdsEviction.inOrderOfWriting());
+TEST(EvictionPolicy, lfudaKnowsNoSize) {
+    EXPECT_EQ(lfudaEviction.worth(large, 1), lfudaEviction.worth(fresh, 1));
+    EXPECT_NEAR(lfudaEviction.worth(used, 1), lfudaEviction.worth(fresh, 1) + 1, tolerance);
+    EXPECT_LT(lfudaEviction.worth(aged, 1), lfudaEviction.worth(fresh, 1));
+    EXPECT_FALSE(lfudaEviction.inOrderOfWriting());
+}
+
+TEST(EvictionPolicy, lruKnowsOnlyTheLastUse) {
+    EXPECT_EQ(lruEviction.worth(large, 1), lruEviction.worth(fresh, 1));
+    EXPECT_EQ(lruEviction.worth(used, 1), lruEviction.worth(fresh, 1));
+    EXPECT_LT(lruEviction.worth(aged, 1), lruEviction.worth(fresh, 1));
+    EXPECT_FALSE(lruEviction.inOrderOfWriting());
 }
 
 TEST(EvictionPolicy, fifoKnowsNoUse) {
     EXPECT_TRUE(fifoEviction.inOrderOfWriting());
-    EXPECT_EQ(fifoEviction.value(large), fifoEviction.value(aged));
+    EXPECT_EQ(fifoEviction.worth(large, 1), fifoEviction.worth(aged, 1));
 }
 
-TEST(EvictionPolicy, keepsWhatWasUsedLately) {
+/// the least and the greatest object at the least and the greatest age have a worth that the mark can tell from others
+TEST(EvictionPolicy, eachWorthHasAPlaceInATally) {
     for (const auto &row: evictionPolicies()) {
-        EXPECT_TRUE(row.policy->keeps({1000, 47, 1})) << row.name;
-        EXPECT_FALSE(row.policy->keeps({1000, 48, 7})) << row.name << ": too long ago";
-        EXPECT_FALSE(row.policy->keeps({1000, 0, 0})) << row.name << ": only written";
-    }
-}
-
-TEST(EvictionPolicy, movesWhatIsUsedOftenLatelyOrSmallFirst) {
-    for (const auto &row: evictionPolicies()) {
-        const auto worth = row.policy->worth({10000, 10, 3});
-        EXPECT_GT(row.policy->worth({10000, 10, 4}), worth) << row.name;
-        EXPECT_GT(row.policy->worth({10000, 9, 3}), worth) << row.name;
-        EXPECT_GT(row.policy->worth({9999, 10, 3}), worth) << row.name;
+        for (const float sizeWeight: {0.0F, 0.5F, 1.0F}) {
+            const auto least = row.policy->worth({16U << 20, EvictionPolicy::oldest - 1, 0}, sizeWeight);
+            const auto most = row.policy->worth({0, 0, 7}, sizeWeight);
+            KeepMark::Tally tally;
+            tally.add(least, 1);
+            tally.add(most, 1);
+            EXPECT_NEAR(tally.reachedBy(1), most, 0.126F) << row.name;
+            EXPECT_NEAR(tally.reachedBy(2), least, 0.126F) << row.name;
+        }
     }
 }
 

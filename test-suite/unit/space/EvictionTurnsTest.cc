@@ -125,6 +125,7 @@ TEST_F(EvictionTurns, manyObjectsAreRelocatedInSeveralTurns) {
         evictor.touch(p.catalog.index().find(keyOf(n)));
     takeAllOthers();
     p.context.rewrites.notePacked(uint64_t(1) << 30); // a budget for relocating
+    keepWhatWasUsed(relocator, payload);
     size_t most = 0;
     for (unsigned turns = 0; turns < 100 && staged.size() < used; ++turns) {
         const auto before = staged.size();
@@ -159,6 +160,7 @@ TEST_F(EvictionTurns, aRelocationGoesOnThoughItsFirstCopiesAreDeleted) {
         evictor.touch(p.catalog.index().find(keyOf(n)));
     takeAllOthers();
     p.context.rewrites.notePacked(uint64_t(1) << 30); // a budget for relocating
+    keepWhatWasUsed(relocator, payload);
     const auto deleteCopies = [this](const size_t from) {
         for (auto i = from; i < staged.size(); ++i)
             p.catalog.erase(p.catalog.staging()[staged[i]].record);

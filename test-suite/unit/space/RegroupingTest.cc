@@ -81,7 +81,7 @@ protected:
 
     const Counters counters() const { return t.engine->stats().counters; }
 
-    TestStore t{32 * MB};
+    TestStore t{32 * MB, muchRewriting()};
     uint64_t sites = 0;
     uint64_t objects = 0; ///< of each site
 };
@@ -208,14 +208,14 @@ TEST_F(Regrouping, groupsThatWereReadWaitForNoRoom) {
 
 /// what was there before counts for the budget, but not all of a large store anew with each start
 TEST(RegroupingBudget, isNotRenewedByAStart) {
-    PartsDevice device(256 * MB, smallConfig(), true);
+    PartsDevice device(256 * MB, muchRewriting(), true);
     Parts p(device);
     p.allFree();
     Tracker tracker(MB, 1);
     Relocator relocator(p.context, p.cache, p.journal, p.packer);
     const Regrouper regrouper(p.context, tracker, p.cache, relocator);
     constexpr uint32_t size = 60000;
-    constexpr uint64_t most = uint64_t(768) * 65536 / 12; ///< bytes that may be regrouped for what was there
+    constexpr uint64_t most = uint64_t(768) * 65536 / 10; ///< bytes that may be regrouped for what was there
     EXPECT_FALSE(regrouper.affordable(size)) << "there is nothing";
     for (uint64_t n = 0; n < 600; ++n)
         p.placed(n, n, 0, size);
@@ -224,7 +224,7 @@ TEST(RegroupingBudget, isNotRenewedByAStart) {
         rewrites = RewriteBudget();
         rewrites.noteRegrouped(bytes);
     };
-    regrouped(600 * uint64_t(size) / 12 - size);
+    regrouped(600 * uint64_t(size) / 10 - size);
     EXPECT_TRUE(regrouper.affordable(size));
     EXPECT_FALSE(regrouper.affordable(size + 1));
     for (uint64_t n = 600; n < 1200; ++n)
@@ -234,6 +234,6 @@ TEST(RegroupingBudget, isNotRenewedByAStart) {
     EXPECT_FALSE(regrouper.affordable(size + 1));
     regrouped(most);
     EXPECT_FALSE(regrouper.affordable(size));
-    rewrites.notePacked(12 * uint64_t(size)); // new ones are a budget, too
+    rewrites.notePacked(10 * uint64_t(size)); // new ones are a budget, too
     EXPECT_TRUE(regrouper.affordable(size));
 }

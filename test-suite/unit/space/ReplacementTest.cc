@@ -270,6 +270,7 @@ TEST_F(Replacement, expiredObjectsAreWorthNothing) {
     for (uint32_t c = 0; c < count; ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
     p.recordOf(p.catalog.index().find(keyOf(expired))).timestamp = static_cast<uint32_t>(device.clock.wallSeconds() - 101);
+    keepWhatWasUsed(relocator, 30000);
     p.context.rewrites.notePacked(1 << 30); // a budget for relocating
     evictor.poll();
     EXPECT_EQ(p.catalog.clusters()[ClusterNo(expired)].state, ClusterState::free) << "nothing there is wanted";
@@ -282,6 +283,7 @@ TEST_F(Replacement, fullStagingLeavesNoRoomForRelocating) {
         p.placed(c, c, spacing, 30000);
     for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
+    keepWhatWasUsed(relocator, 30000);
     p.context.rewrites.notePacked(1 << 30);
     ASSERT_TRUE(p.catalog.staging().promise(p.catalog.staging().bytesFree() - 50000));
     evictor.poll();
@@ -296,6 +298,7 @@ TEST_F(Replacement, aFullIndexLeavesNoRoomForRelocating) {
         p.placed(c, c, spacing, 30000);
     for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
         evictor.touch(p.catalog.index().find(keyOf(c)));
+    keepWhatWasUsed(relocator, 30000);
     p.context.rewrites.notePacked(1 << 30); // a budget for relocating all
     fillIndex(1);
     evictor.poll();

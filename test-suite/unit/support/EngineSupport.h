@@ -93,6 +93,15 @@ smallConfig()
     return c;
 }
 
+/// a tenth of all bytes may be regrouped: enough for stores of a few clusters
+inline Config
+muchRewriting()
+{
+    auto c = smallConfig();
+    c.writeBudget = 40;
+    return c;
+}
+
 /// clusters that hold thousands of small objects
 inline Config
 largeClusters()

@@ -13,6 +13,7 @@
 #include "fs/cluster/recovery/IndexRebuilder.h"
 #include "fs/cluster/recovery/Journal.h"
 #include "fs/cluster/recovery/Recovery.h"
+#include "fs/cluster/space/Relocator.h"
 #include "tools/models/ManualClock.h"
 
 #include <algorithm>
@@ -78,8 +79,20 @@ struct LearnedByTest final : public LearnedGroups {
 /// remembers the objects that are complete, and packs none
 struct CompleteObjects final : public PackingQueue {
     void noteComplete(const StageNo s) override { stages.push_back(s); }
+    void hurryMoved() override { ++hurried; }
     std::vector<StageNo> stages;
+    unsigned hurried = 0; ///< calls of hurryMoved()
 };
+
+/// the objects that a policy values more than one that is new stay when their cluster goes
+inline void
+keepWhatWasUsed(Relocator &relocator, const uint32_t payload)
+{
+    const auto &context = relocator.context;
+    KeepMark::Tally tally;
+    tally.add(context.config.replacement->worth({payload, 0, 0}, context.sizeWeight()) + 0.5F, 1);
+    relocator.mark.follow(tally, 1);
+}
 
 /// The state that parts share, a journal and a checkpointer: one life of them.
 struct Parts {
@@ -142,8 +155,9 @@ struct Parts {
     }
 
     /// a staged object with an index record
+    /// \param moved see Staged::moved
     StageNo stage(const uint64_t n, const std::string &bytes, const ClusterNo firstPart = noCluster, const uint32_t heat = 0,
-                  const uint8_t flags = 0) {
+                  const uint8_t flags = 0, const bool moved = false) {
         auto info = infoOf(home.clock.wallSeconds());
         info.flags |= flags;
         const auto s = catalog.staging().open(keyOf(n), info);
@@ -152,7 +166,7 @@ struct Parts {
         if (firstPart != noCluster)
             catalog.putHead(s, firstPart);
         EXPECT_NE(catalog.addStaged(s), noSlot);
-        catalog.staging().complete(s, home.clock.micros());
+        catalog.staging().complete(s, home.clock.micros(), moved);
         return s;
     }
 

@@ -89,12 +89,13 @@ ClusterFs::Staging::close(const StageNo s, const uint64_t size, const uint32_t h
 }
 
 void
-ClusterFs::Staging::complete(const StageNo s, const uint64_t now)
+ClusterFs::Staging::complete(const StageNo s, const uint64_t now, const bool moved)
 {
     auto &o = table_[s];
     assert(o.state == StageState::writing);
     o.state = StageState::complete;
     o.since = now;
+    o.moved = moved;
     writingBytes_ -= ChunksOf(o);
     link(s);
 }
@@ -102,7 +103,7 @@ ClusterFs::Staging::complete(const StageNo s, const uint64_t now)
 void
 ClusterFs::Staging::touch(const StageNo s)
 {
-    if (table_[s].state != StageState::complete || head_ == s)
+    if (table_[s].state != StageState::complete || listOf(table_[s].moved).head == s)
         return;
     unlink(s);
     link(s);
@@ -111,15 +112,16 @@ ClusterFs::Staging::touch(const StageNo s)
 void
 ClusterFs::Staging::putLast(const StageNo s)
 {
-    if (table_[s].state != StageState::complete || tail_ == s)
+    auto &o = table_[s];
+    auto &list = listOf(o.moved);
+    if (o.state != StageState::complete || list.tail == s)
         return;
     unlink(s);
-    auto &o = table_[s];
-    o.previous = tail_;
+    o.previous = list.tail;
     o.next = noStage;
-    (tail_ != noStage ? table_[tail_].next : head_) = s;
-    tail_ = s;
-    completeBytes_ += MemoryOf(o.size);
+    (list.tail != noStage ? table_[list.tail].next : list.head) = s;
+    list.tail = s;
+    list.bytes += MemoryOf(o.size);
 }
 
 void
@@ -224,31 +226,33 @@ void
 ClusterFs::Staging::link(const StageNo s)
 {
     auto &o = table_[s];
+    auto &list = listOf(o.moved);
     o.previous = noStage;
-    o.next = head_;
-    if (head_ != noStage)
-        table_[head_].previous = s;
+    o.next = list.head;
+    if (list.head != noStage)
+        table_[list.head].previous = s;
     else
-        tail_ = s;
-    head_ = s;
-    completeBytes_ += MemoryOf(o.size);
+        list.tail = s;
+    list.head = s;
+    list.bytes += MemoryOf(o.size);
 }
 
 void
 ClusterFs::Staging::unlink(const StageNo s)
 {
     auto &o = table_[s];
+    auto &list = listOf(o.moved);
     if (o.previous != noStage)
         table_[o.previous].next = o.next;
     else
-        head_ = o.next;
+        list.head = o.next;
     if (o.next != noStage)
         table_[o.next].previous = o.previous;
     else
-        tail_ = o.previous;
+        list.tail = o.previous;
     o.previous = o.next = noStage;
-    assert(completeBytes_ >= MemoryOf(o.size));
-    completeBytes_ -= MemoryOf(o.size);
+    assert(list.bytes >= MemoryOf(o.size));
+    list.bytes -= MemoryOf(o.size);
 }
 
 void

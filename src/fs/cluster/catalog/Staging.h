@@ -35,12 +35,14 @@ struct Staged {
     uint32_t originOffset; ///< of its extent there, bytes
     uint32_t heat; ///< see StoreContext::heatOf(); its record gets it when it is packed
     StageState state;
+    bool moved; ///< it lay in a cluster that makes room; it waits in a list of its own
 };
 
 class Catalog;
 
-/// Objects as chains of small chunks in flat memory, and the list of complete
-/// ones in the order of their use. Writers and readers use it for the bytes. Only
+/// Objects as chains of small chunks in flat memory, and two lists of complete
+/// ones, each in the order of their use: those that were moved out of clusters that make
+/// room, and all others. Writers and readers use it for the bytes. Only
 /// the catalog changes an object's record, its first part and its origin.
 class Staging
 {
@@ -62,14 +64,15 @@ public:
     /// \param heat see Staged::heat
     void close(StageNo, uint64_t size, uint32_t heat);
 
-    /// puts a closed object at the used-last end of the list: it may be packed
+    /// puts a closed object at the used-last end of a list: it may be packed
     /// \param now Clock::micros()
-    void complete(StageNo, uint64_t now);
+    /// \param moved see Staged::moved
+    void complete(StageNo, uint64_t now, bool moved = false);
 
-    /// moves a complete object to the used-last end
+    /// moves a complete object to the used-last end of its list
     void touch(StageNo);
 
-    /// moves a complete object to the end that is packed first
+    /// moves a complete object to the end of its list that is packed first
     void putLast(StageNo);
 
     /// complete -> packing, and back when the write failed
@@ -94,8 +97,8 @@ public:
 
     const Staged &operator [](const StageNo s) const { return table_[s]; }
 
-    StageNo leastRecent() const { return tail_; } ///< of the complete ones, or noStage
-    StageNo moreRecent(const StageNo s) const { return table_[s].previous; } ///< the next one, or noStage
+    StageNo leastRecent(const bool moved) const { return listOf(moved).tail; } ///< of the complete ones, or noStage
+    StageNo moreRecent(const StageNo s) const { return table_[s].previous; } ///< the next one of the same list, or noStage
 
     /// sets memory aside for an object of known size, so that it will not fail half way
     /// \returns false when so much is not free
@@ -106,7 +109,8 @@ public:
     uint64_t bytesUsed() const { return usedChunks_ * uint64_t(chunkBytes); }
     uint64_t bytesLimit() const { return chunkCount_ * uint64_t(chunkBytes); }
     uint64_t bytesFree() const; ///< neither used nor promised
-    uint64_t completeBytes() const { return completeBytes_; } ///< memory of objects that could be packed now
+    uint64_t completeBytes() const { return lists_[0].bytes + lists_[1].bytes; } ///< memory of objects that could be packed now
+    uint64_t completeBytes(const bool moved) const { return listOf(moved).bytes; } ///< of those of one list
     /// memory of objects whose bytes are still coming, and memory that is promised
     uint64_t incompleteBytes() const { return writingBytes_ + promised_; }
     /// memory that an object of that size takes
@@ -119,6 +123,14 @@ private:
     Staged &entry(const StageNo s) { return table_[s]; }
     void forget(StageNo);
 
+    /// complete objects
+    struct List {
+        StageNo head = noStage; ///< the one that was used last
+        StageNo tail = noStage; ///< the one that was used least recently
+        uint64_t bytes = 0; ///< of memory
+    };
+    List &listOf(const bool moved) { return lists_[moved]; }
+    const List &listOf(const bool moved) const { return lists_[moved]; }
     void link(StageNo);
     void unlink(StageNo);
     void freeObject(StageNo);
@@ -133,12 +145,10 @@ private:
     uint32_t freshChunk_ = 0;
     StageNo freeStage_ = noStage;
     StageNo freshStage_{0};
-    StageNo head_ = noStage; ///< the complete object that was used last
-    StageNo tail_ = noStage; ///< the one that was used least recently
+    List lists_[2]; ///< by Staged::moved
     uint64_t lastId_ = 0;
     uint64_t usedChunks_ = 0;
     uint64_t promised_ = 0; ///< bytes
-    uint64_t completeBytes_ = 0; ///< see completeBytes()
     uint64_t writingBytes_ = 0; ///< bytes of the chunks of objects in state writing
     uint32_t objects_ = 0;
 };

@@ -8,8 +8,9 @@
 
 namespace ClusterFs {
 
-/// Relocated bytes cost writes. Evictions may relocate a twelfth of all bytes packed since the start, and regrouping may
-/// relocate as many. Merging has no bound here, because it makes more room than it takes.
+/// Relocated bytes cost writes. The option write-budget says which share of all bytes packed since the start they may be.
+/// Three quarters of it are for evictions, and one is for regrouping: each of its moves leaves a hole in the old
+/// cluster, which costs room until that cluster goes. Merging has no bound here, because it makes more room than it takes.
 class RewriteBudget
 {
 public:
@@ -17,21 +18,26 @@ public:
     void noteEvicted(const uint64_t bytes) { evicted_ += bytes; } ///< relocated by an eviction
     void noteRegrouped(const uint64_t bytes) { regrouped_ += bytes; }
 
+    /// \param percent write-budget
+    /// \returns the part of so many packed bytes that evictions may relocate
+    static uint64_t evictionShare(const uint64_t bytes, const uint32_t percent) { return bytes * 3 * percent / 400; }
+
     /// \param spare bytes that count as packed besides
+    /// \param percent write-budget
     /// \returns bytes that evictions may relocate now
-    uint64_t forEviction(const uint64_t spare) const {
-        const auto budget = (packed_ + spare) / share;
+    uint64_t forEviction(const uint64_t spare, const uint32_t percent) const {
+        const auto budget = evictionShare(packed_ + spare, percent);
         return budget > evicted_ ? budget - evicted_ : 0;
     }
 
     /// whether regrouping may relocate so many bytes now
     /// \param before bytes that count as packed besides
-    bool allowsRegrouping(const uint64_t bytes, const uint64_t before) const {
-        return (regrouped_ + bytes) * share <= before + packed_;
+    /// \param percent write-budget
+    bool allowsRegrouping(const uint64_t bytes, const uint64_t before, const uint32_t percent) const {
+        return regrouped_ + bytes <= (before + packed_) * percent / 400;
     }
 
 private:
-    static constexpr unsigned share = 12; ///< one part of so many of the packed bytes may be written once more
 
     uint64_t packed_ = 0;
     uint64_t evicted_ = 0;

@@ -112,6 +112,9 @@ struct StoreContext {
         return config.fileLifetime && timestamp && int64_t(timestamp) + config.fileLifetime < clock.wallSeconds();
     }
 
+    /// the exponent of an object's size, see EvictionPolicy
+    float sizeWeight() const { return static_cast<float>(config.sizeWeight) / 100; }
+
     /* Heat, the 11 replacement bits of a record: a coarse date of the last use (8 bits), whose clock is the number of
      * cluster writes, and a small count of uses (3 bits). */
 

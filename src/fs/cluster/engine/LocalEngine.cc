@@ -239,7 +239,7 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
         return Status::aborted;
     const auto &staging = context_.catalog.staging();
     packer_.packAll(true);
-    const auto isPacked = [&] { return staging.leastRecent() == noStage && packer_.nothingInFlight() && !writers_.bytesInFlight; };
+    const auto isPacked = [&] { return !staging.completeBytes() && packer_.nothingInFlight() && !writers_.bytesInFlight; };
     // groups that are not loaded yet would be missing in the checkpoint
     pollUntil([&] { return isPacked() && !groupLoader_.loading(); }, packedBy);
     const auto packed = isPacked();
@@ -483,6 +483,8 @@ ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsig
 void
 ClusterFs::LocalEngine::reconfigure(const Config &newer)
 {
+    if (newer.replacement != context_.config.replacement || newer.sizeWeight != context_.config.sizeWeight)
+        relocator_.mark.forget();
     for (const auto &option: options()) {
         if (option.effect == Option::Effect::live)
             option.write(context_.config, option.read(newer));

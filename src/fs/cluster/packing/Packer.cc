@@ -36,6 +36,9 @@ struct Packer::Pack {
     };
     Step step = Step::choose;
     StageNo seed = noStage; ///< the object to choose first, or noStage
+    bool moved = false; ///< which list of staged objects it takes, see Staged::moved
+    bool mixes = false; ///< takes the other list then: the objects of one do not fill the cluster
+    bool second = false; ///< it has come to the other list
     std::unordered_set<StageNo> misfits; ///< objects that do not fit, or whose group waits
     size_t next = 0; ///< the item, or the run, to go on with
     double used = 0; ///< bytes of extents whose objects were used before
@@ -50,6 +53,8 @@ struct Packer::Pack {
     BufferPointer buffer; ///< the image of the cluster
     uint32_t end = 0; ///< bytes from the cluster's start to the end of the last extent
     uint32_t when = 0; ///< when it was sent to the device, seconds since 1970, low 32 bits
+
+    bool takes(const Staged &o) const { return mixes || o.moved == moved; }
 
     /// bytes of the cluster with one extent more
     uint64_t sizeWith(const uint64_t extent, const size_t moreParts) const {
@@ -124,12 +129,23 @@ ClusterFs::Packer::due()
     const bool slotsAreRare = index.used() + index.capacity() / 128 > index.capacity();
     // objects that are still coming in can't be packed; complete ones may have half of the memory that is left
     const auto forComplete = staging.bytesLimit() - std::min(staging.bytesLimit(), staging.incompleteBytes());
+    const auto moved = staging.leastRecent(true);
+    movedAreDue_ = movedAreDue_ && moved != noStage;
+    if (movedAreDue_ || staging.completeBytes(true) > fullCluster())
+        return moved;
     if (all_ || slotsAreRare || staging.completeBytes() > forComplete / 2)
-        return staging.leastRecent();
+        return staging.leastRecent(false) != noStage ? staging.leastRecent(false) : moved;
     const auto oldest = oldestArrival();
     if (oldest != noStage && context_.clock.micros() - staging[oldest].since >= halfOf(context_.config.persist))
         return oldest;
     return hurriedArrival();
+}
+
+/// bytes of memory whose objects fill a cluster: objects take whole chunks in memory, and less on the device
+uint64_t
+ClusterFs::Packer::fullCluster() const
+{
+    return context_.geometry.clusterBytes + context_.geometry.clusterBytes / 8;
 }
 
 void
@@ -167,7 +183,7 @@ bool
 ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
 {
     const auto &o = context_.catalog.staging()[s];
-    if (o.state != StageState::complete)
+    if (o.state != StageState::complete || !pack.takes(o))
         return false;
     const auto extent = Catalog::ExtentBytes(o.size);
     size_t parts = 0;
@@ -195,8 +211,11 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
     if (group_.size() < 2)
         return add(pack, seed, false);
     uint64_t bytes = 0;
-    for (const auto s: group_)
-        bytes += Catalog::ExtentBytes(context_.catalog.staging()[s].size) + DirectoryEntry::encodedBytes;
+    for (const auto s: group_) {
+        const auto &o = context_.catalog.staging()[s];
+        if (pack.takes(o))
+            bytes += Catalog::ExtentBytes(o.size) + DirectoryEntry::encodedBytes;
+    }
     const auto left = context_.geometry.clusterBytes - std::min<uint64_t>(pack.sizeWith(0, 0), context_.geometry.clusterBytes);
     if (!pack.items.empty() && !policy_.takes({group_.size(), bytes}, {pack.items.size(), left}))
         return false;
@@ -213,11 +232,22 @@ ClusterFs::Packer::choose(Pack &pack)
 {
     auto &staging = context_.catalog.staging();
     auto &misfits = pack.misfits;
-    auto passed = noStage; // all objects up to this one are misfits
-    const auto following = [&] {
-        auto s = passed == noStage ? staging.leastRecent() : staging.moreRecent(passed);
+    auto passed = noStage; // all objects of the list up to this one are misfits
+    const auto followingIn = [&](const bool moved) {
+        if (passed != noStage && (staging[passed].state != StageState::complete || staging[passed].moved != moved))
+            passed = noStage; // it was added as a member of another object's group, or is in the other list
+        auto s = passed == noStage ? staging.leastRecent(moved) : staging.moreRecent(passed);
         for (; s != noStage && misfits.count(s); s = staging.moreRecent(s))
             passed = s;
+        return s;
+    };
+    const auto following = [&] {
+        auto s = followingIn(pack.moved);
+        if (s == noStage && pack.mixes && !pack.second) {
+            pack.second = true;
+            pack.moved = !pack.moved;
+            s = followingIn(pack.moved);
+        }
         return s;
     };
     auto next = std::exchange(pack.seed, noStage);
@@ -231,8 +261,6 @@ ClusterFs::Packer::choose(Pack &pack)
             misfits.insert(next);
             misfits.insert(group_.begin(), group_.end()); // each member would bring the same group
         }
-        if (passed != noStage && staging[passed].state != StageState::complete)
-            passed = noStage; // it was added as a member of another object's group
         next = following();
     }
     return true;
@@ -243,6 +271,9 @@ ClusterFs::Packer::start(const StageNo seed)
 {
     preparing_ = std::make_shared<Pack>();
     preparing_->seed = seed;
+    preparing_->moved = context_.catalog.staging()[seed].moved;
+    preparing_->mixes = context_.catalog.staging().completeBytes(preparing_->moved) < fullCluster();
+    movedAreDue_ = movedAreDue_ && !preparing_->moved;
     ++inFlight_;
 }
 

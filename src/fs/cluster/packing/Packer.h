@@ -19,7 +19,9 @@ namespace ClusterFs {
 /// The pack files daemon of Hummingbird 3.5. Packs as late as memory and
 /// Config::persist allow: the object used least recently first, then the staged
 /// objects of its group, then the next one, until the cluster is full. A turn
-/// has a limit of work, and the next turn goes on.
+/// has a limit of work, and the next turn goes on. Objects that were moved out of
+/// clusters that make room get clusters of their own, as long as they fill them: they are alike
+/// in their use, and a cluster of theirs has few objects that have to move once more.
 class Packer final : public PackingQueue
 {
 public:
@@ -27,6 +29,7 @@ public:
 
     /* PackingQueue API */
     void noteComplete(StageNo) override;
+    void hurryMoved() override { movedAreDue_ = true; }
 
     /// Goes on with packs that were begun, and starts new ones when objects are due. Called each turn.
     /// \param mayStart whether new ones may be started
@@ -60,6 +63,7 @@ private:
     using PackPointer = std::shared_ptr<Pack>;
 
     StageNo due();
+    uint64_t fullCluster() const;
     StageNo oldestArrival();
     StageNo hurriedArrival();
     void start(StageNo seed);
@@ -102,6 +106,7 @@ private:
     double usedShare_ = 0; ///< share of the bytes packed lately whose objects had been used before, 0 to 1
     unsigned inFlight_ = 0; ///< packs, from the first object chosen to the last one in its place
     bool all_ = false; ///< see packAll()
+    bool movedAreDue_ = false; ///< see hurryMoved(); until they are packed
     bool dirty_ = false; ///< see dirty()
 };
 

@@ -16,6 +16,9 @@ public:
 
     /// an object was completed and may be packed
     virtual void noteComplete(StageNo) = 0;
+
+    /// clusters that make room wait for the objects that were moved out of them, which do not fill a cluster yet: they are to be packed all the same
+    virtual void hurryMoved() = 0;
 };
 
 } // namespace ClusterFs

@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_POLICIES_EVICTIONPOLICY_H
 #define SQUID_SRC_FS_CLUSTER_POLICIES_EVICTIONPOLICY_H
 
+#include <cmath>
 #include <cstdint>
 
 namespace ClusterFs {
@@ -11,46 +12,59 @@ namespace ClusterFs {
 /// an object of a cluster, as a policy sees it
 struct ObjectView {
     uint32_t bytes; ///< its payload in the cluster
-    uint32_t age; ///< heat ticks since its last use; the device is written over once in 64 of them
+    uint32_t age; ///< heat ticks since its last use, below EvictionPolicy::oldest
     uint32_t uses; ///< since it was written; 7 = 7 or more
 };
 
-/// Decides which cluster goes (the delete cluster policy of Hummingbird 3.5), and which of its objects are worth
-/// moving. It has no state: the evictor finds clusters to compare, and a relocation moves what the budget allows.
+/// Gives each object a worth (the delete cluster policy of Hummingbird 3.5). It has no state. The evictor
+/// forgets the cluster with the fewest bytes of worth, and a relocation moves the objects that are worth most. \see KeepMark
 class EvictionPolicy
 {
 public:
-    static constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing
+    static constexpr uint32_t oldest = 128; ///< heat ticks since the last use from which on an object is worth nothing; the device is written over once in 64
 
-    /// whether the cluster goes that was written first, however much it is used; else values are compared
+    /// whether the cluster goes that was written first, and all of its objects with it; else clusters are compared by
+    /// the worth of their objects
     virtual bool inOrderOfWriting() const { return false; }
 
-    /// the loss when an object goes, in a unit of the policy's own: of the clusters that are compared, the one goes whose
-    /// objects have the smallest sum
-    /// \param object its age is less than oldest
-    virtual uint64_t value(const ObjectView &object) const = 0;
-
-    /// whether an object is worth moving when its cluster goes
-    virtual bool keeps(const ObjectView &object) const { return object.uses && object.age < keptAge; }
-
-    /// The order in which these objects move when the budget does not do for all: the highest first. It estimates how
-    /// likely an object is used again, for each byte that moves.
-    virtual double worth(const ObjectView &object) const {
-        return (1.0 + object.uses) / (object.age + 4.0) / (object.bytes + 2000.0);
-    }
+    /// The binary logarithm of the worth of one byte of an object: how likely it is to be used again soon. Its unit is the policy's own.
+    /// \param sizeWeight the exponent of an object's size, 0 to 1, from the option size-weight
+    virtual float worth(const ObjectView &, float sizeWeight) const = 0;
 
 protected:
     ~EvictionPolicy() = default; ///< nobody owns a policy
 
-private:
-    static constexpr uint32_t keptAge = 48; ///< heat ticks since its last use from which on a used object is not worth moving
+    /// The worth that time takes from an object. An object that was just used differs little from one that was used a tick
+    /// ago, because the order of the uses in a tick is not known.
+    static float fading(const ObjectView &object) { return std::log2(static_cast<float>(object.age) + 4); }
+    /// the worth that uses give
+    static float frequency(const ObjectView &object) { return std::log2(static_cast<float>(object.uses) + 1); }
 };
 
-/// an object's value is its bytes, the more the later it was used
+/// An object is worth its uses, divided by a power of its size and by its age. This is GreedyDual-Size with Frequency
+/// (Cherkasova, HPL-98-69R1, 1998) with one difference: there, an object's value is a sum of its uses and of an age of the
+/// whole cache, which each eviction raises. A quotient needs no such age, because 11 bits on the device are all
+/// that it is made of (it is a form of Hyperbolic Caching; Blankstein, Sen and Freedman, USENIX ATC 2017).
+class GdsfEviction final : public EvictionPolicy
+{
+public:
+    float worth(const ObjectView &object, const float sizeWeight) const override {
+        return frequency(object) - fading(object) - sizeWeight * std::log2(static_cast<float>(object.bytes) + 1);
+    }
+};
+
+/// the same without sizes: Least Frequently Used with Dynamic Aging, of the same report
+class LfudaEviction final : public EvictionPolicy
+{
+public:
+    float worth(const ObjectView &object, float) const override { return frequency(object) - fading(object); }
+};
+
+/// only the last use counts
 class LruEviction final : public EvictionPolicy
 {
 public:
-    uint64_t value(const ObjectView &object) const override { return uint64_t(object.bytes) * (oldest - object.age); }
+    float worth(const ObjectView &object, float) const override { return -fading(object); }
 };
 
 /// the oldest cluster goes
@@ -58,19 +72,13 @@ class FifoEviction final : public EvictionPolicy
 {
 public:
     bool inOrderOfWriting() const override { return true; }
-    uint64_t value(const ObjectView &) const override { return 1; } // never compared
+    float worth(const ObjectView &, float) const override { return 0; } // never compared
 };
 
-/// Small objects count as much as large ones. This is GreedyDual-Size (Cao and Irani, 1997) without costs and inflation.
-class GdsEviction final : public EvictionPolicy
-{
-public:
-    uint64_t value(const ObjectView &object) const override { return oldest - object.age; }
-};
-
+inline constexpr GdsfEviction gdsfEviction;
+inline constexpr LfudaEviction lfudaEviction;
 inline constexpr LruEviction lruEviction;
 inline constexpr FifoEviction fifoEviction;
-inline constexpr GdsEviction gdsEviction;
 
 } // namespace ClusterFs
 

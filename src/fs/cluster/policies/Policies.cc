@@ -7,9 +7,10 @@ const std::vector<ClusterFs::PolicyRow<ClusterFs::EvictionPolicy>> &
 ClusterFs::evictionPolicies()
 {
     static const std::vector<PolicyRow<EvictionPolicy>> table = {
-        {"lru", "evicts the cluster whose bytes were used longest ago", &lruEviction},
-        {"fifo", "evicts the cluster written longest ago", &fifoEviction},
-        {"gds", "is like lru, but counts objects instead of bytes, and so keeps small objects longer", &gdsEviction},
+        {"gdsf", "keeps what was used often and lately, and small objects longer than large ones, as size-weight says", &gdsfEviction},
+        {"lfuda", "keeps what was used often and lately, whatever its size", &lfudaEviction},
+        {"lru", "keeps what was used lately", &lruEviction},
+        {"fifo", "evicts the cluster written longest ago, and keeps nothing of it", &fifoEviction},
     };
     return table;
 }

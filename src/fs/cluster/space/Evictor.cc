@@ -15,6 +15,7 @@ constexpr unsigned tailCandidates = 16; ///< least recently used clusters that a
 constexpr unsigned otherCandidates = 32; ///< clusters from anywhere that are compared with them
 constexpr uint32_t cyclicLooks = 1024; ///< clusters looked at for the next one on the disk
 constexpr unsigned valueLooks = 128; ///< records of a cluster looked at for its value; the others are taken for alike
+constexpr unsigned lossOfWorthy = 8; ///< bytes that are not worth moving as whose loss counts that of a byte that is
 constexpr unsigned looksForOne = 4; ///< records looked at for a value that count as one record of the turn
 constexpr unsigned maxEvictions = 8; ///< clusters that go in one turn
 constexpr size_t maxLeaving = 64; ///< queued relocations from which on a sweep waits
@@ -134,13 +135,15 @@ ClusterFs::Evictor::dropStaged()
     auto &catalog = context_.catalog;
     if (allocator_.available())
         return false;
-    unsigned looked = 0;
-    for (auto s = catalog.staging().leastRecent(); s != noStage && looked < stagedLooks; s = catalog.staging().moreRecent(s), ++looked) {
-        const auto &staged = catalog.staging()[s];
-        if (staged.firstPart == noCluster || staged.record == noSlot)
-            continue;
-        drop(s);
-        return true;
+    const auto &staging = catalog.staging();
+    for (const bool moved: {false, true}) {
+        unsigned looked = 0;
+        for (auto s = staging.leastRecent(moved); s != noStage && looked < stagedLooks; s = staging.moreRecent(s), ++looked) {
+            if (staging[s].firstPart == noCluster || staging[s].record == noSlot)
+                continue;
+            drop(s);
+            return true;
+        }
     }
     dropRelocated();
     return false;
@@ -155,13 +158,15 @@ ClusterFs::Evictor::dropRelocated()
     if (catalog.clusters().inState(ClusterState::writing) || !relocator_.waitsForPacking())
         return;
     auto origin = noCluster;
-    for (auto s = catalog.staging().leastRecent(), next = s; s != noStage; s = next) {
-        const auto &staged = catalog.staging()[s];
-        next = catalog.staging().moreRecent(s); // before it is dropped
-        if (staged.origin == noCluster || staged.record == noSlot || (origin != noCluster && staged.origin != origin))
-            continue;
-        origin = staged.origin;
-        drop(s);
+    for (const bool moved: {true, false}) {
+        for (auto s = catalog.staging().leastRecent(moved), next = s; s != noStage; s = next) {
+            const auto &staged = catalog.staging()[s];
+            next = catalog.staging().moreRecent(s); // before it is dropped
+            if (staged.origin == noCluster || staged.record == noSlot || (origin != noCluster && staged.origin != origin))
+                continue;
+            origin = staged.origin;
+            drop(s);
+        }
     }
 }
 
@@ -242,19 +247,19 @@ ClusterFs::Evictor::merge()
     }
 }
 
-/// the cluster with the least value, of those at the tail of the list and some from anywhere
+/// the cluster with the least to lose, of those at the tail of the list and some from anywhere
 ClusterFs::ClusterNo
 ClusterFs::Evictor::leastValuable()
 {
     const auto &clusters = context_.catalog.clusters();
-    const bool forRecords = !needsClusters(); // the index is short of memory, and not the device of room: count the value for each record
+    const bool forRecords = !needsClusters(); // the index is short of memory, and not the device of room: count the loss for each record
     auto best = noCluster;
-    uint64_t bestValue = 0;
+    uint64_t leastLoss = 0;
     const auto compare = [&](const ClusterNo c) {
-        const auto value = valueOf(c) / (forRecords ? std::max(1U, clusters[c].live) : 1);
-        if (best == noCluster || value < bestValue) {
+        const auto loss = lossOf(c) / (forRecords ? std::max(1U, clusters[c].live) : 1);
+        if (best == noCluster || loss < leastLoss) {
             best = c;
-            bestValue = value;
+            leastLoss = loss;
         }
     };
     const bool compares = !context_.config.replacement->inOrderOfWriting();
@@ -277,13 +282,15 @@ ClusterFs::Evictor::leastValuable()
     return best;
 }
 
-/// the value that would be lost with a cluster, in the unit of the policy
+/// The bytes that are lost with a cluster, those of objects that are worth moving several times: each of them costs a
+/// write, or is a loss that will be felt.
 uint64_t
-ClusterFs::Evictor::valueOf(const ClusterNo c)
+ClusterFs::Evictor::lossOf(const ClusterNo c)
 {
     const auto &catalog = context_.catalog;
     const auto &policy = *context_.config.replacement;
-    uint64_t value = 0;
+    const auto sizeWeight = context_.sizeWeight();
+    uint64_t loss = 0;
     uint32_t live = 0;
     unsigned looks = 0;
     for (auto s = catalog.clusters()[c].first; s != noSlot && looks < valueLooks; s = catalog.index()[s].sibling, ++looks) {
@@ -291,12 +298,14 @@ ClusterFs::Evictor::valueOf(const ClusterNo c)
         if (r.dead())
             continue;
         ++live;
-        const auto age = context_.ageOf(r.heat());
-        if (age < EvictionPolicy::oldest && !context_.expired(s))
-            value += policy.value({catalog.payloadBytes(s), age, StoreContext::usesOf(r.heat())});
+        const ObjectView object = {catalog.payloadBytes(s), context_.ageOf(r.heat()), StoreContext::usesOf(r.heat())};
+        if (object.age >= EvictionPolicy::oldest || context_.expired(s))
+            continue;
+        const bool isWorthMoving = relocator_.mark.isBelow(policy.worth(object, sizeWeight));
+        loss += uint64_t(object.bytes) * (isWorthMoving ? lossOfWorthy : 1);
     }
     relocator_.spend(looks / looksForOne);
-    return live ? value * catalog.clusters()[c].live / live : 0;
+    return live ? loss * catalog.clusters()[c].live / live : 0;
 }
 
 /// lets a cluster go, and moves the objects that are worth it, or all of them

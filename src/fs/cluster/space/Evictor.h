@@ -55,7 +55,7 @@ private:
     bool isUnderfilled(ClusterNo) const;
     void merge();
     ClusterNo leastValuable();
-    uint64_t valueOf(ClusterNo);
+    uint64_t lossOf(ClusterNo);
     void evict(ClusterNo);
     void retire(ClusterNo);
     void sweep();

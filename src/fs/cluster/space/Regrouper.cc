@@ -82,7 +82,7 @@ ClusterFs::Regrouper::affordable(const uint64_t bytes) const
     // earlier runs had a budget for their objects: a start must not renew all of it
     const auto before = std::min(context_.catalog.liveBytes(), startClusters * context_.geometry.clusterBytes);
     return bytes <= context_.geometry.clusterBytes &&
-           context_.rewrites.allowsRegrouping(bytes, before) &&
+           context_.rewrites.allowsRegrouping(bytes, before, context_.config.writeBudget) &&
            bytes + bytes / 4 <= context_.catalog.staging().bytesFree() / 4; // most of staging is for new objects
 }
 

@@ -112,23 +112,33 @@ ClusterFs::Relocation::look()
     const auto &catalog = context.catalog;
     const auto &policy = *context.config.replacement;
     const bool all = purpose_ == Purpose::merge;
+    const auto sizeWeight = context.sizeWeight();
+    if (!all && !tally_)
+        tally_ = std::make_unique<KeepMark::Tally>();
     for (; nextSlot_ != noSlot && relocator_.records; nextSlot_ = catalog.index()[nextSlot_].sibling) {
         relocator_.spend(1);
         const auto &r = catalog.index()[nextSlot_];
         if (r.dead() || context.expired(nextSlot_))
             continue;
         const ObjectView object = {catalog.payloadBytes(nextSlot_), context.ageOf(r.heat()), StoreContext::usesOf(r.heat())};
-        const bool isIn = all ? object.age < EvictionPolicy::oldest && candidates_.size() < maxMoved : policy.keeps(object);
-        if (!isIn)
+        if (object.age >= EvictionPolicy::oldest)
+            continue;
+        const auto worth = policy.worth(object, sizeWeight);
+        if (!all)
+            tally_->add(worth, object.bytes);
+        if (all ? candidates_.size() >= maxMoved : policy.inOrderOfWriting() || !relocator_.mark.isBelow(worth))
             continue;
         bytes_ += object.bytes;
         candidates_.push_back({nextSlot_, r.tag, r.offset(), object.bytes});
-        worth_.push_back(policy.worth(object));
+        worth_.push_back(worth);
     }
     if (nextSlot_ != noSlot)
         return false;
     if (!all) {
-        keepBest(context.rewrites.forEviction(context.geometry.clusterBytes));
+        const auto budget = context.config.writeBudget;
+        relocator_.mark.follow(*tally_, RewriteBudget::evictionShare(context.geometry.clusterBytes, budget));
+        tally_.reset();
+        keepBest(context.rewrites.forEviction(context.geometry.clusterBytes, budget));
         bytes_ = KeepNear(candidates_, bytes_);
     }
     const auto &index = catalog.index();
@@ -348,12 +358,9 @@ ClusterFs::Relocation::stageCopy(const Candidate &c, const Window &window)
         catalog.staging().drop(stage);
         return false;
     }
-    const auto heat = catalog.heat(c.slot);
-    // An object that is moved for its uses counts as used now, with half of them: it has to earn the next move. Merging
-    // says nothing about an object's worth.
-    catalog.staging().close(stage, info.size, purpose_ == Purpose::merge ? heat : context.heatOf(StoreContext::usesOf(heat) / 2));
+    catalog.staging().close(stage, info.size, catalog.heat(c.slot)); // to move an object says nothing about its worth
     catalog.relocate(c.slot, stage);
-    catalog.staging().complete(stage, context.clock.micros());
+    catalog.staging().complete(stage, context.clock.micros(), evicts() && relocator_.separates());
     relocator_.packing.noteComplete(stage);
     return true;
 }

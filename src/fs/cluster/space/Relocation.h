@@ -6,6 +6,7 @@
 
 #include "fs/cluster/cache/Window.h"
 #include "fs/cluster/catalog/Record.h"
+#include "fs/cluster/space/KeepMark.h"
 
 #include <memory>
 #include <vector>
@@ -43,7 +44,7 @@ public:
 
     enum class Purpose : uint8_t {
         evict, ///< the objects that are worth it move, within the budget, and the others are forgotten
-        merge, ///< all objects that are not too old move, whatever the budget, and keep their heat; the others are forgotten
+        merge, ///< all objects that are not too old move, whatever the budget; the others are forgotten
         forget, ///< no object moves, and all are forgotten
         regroup ///< the given objects move, and the cluster stays
     };
@@ -114,7 +115,8 @@ private:
     Sequence since_; ///< see since()
     SlotNo nextSlot_; ///< the next record to look at
     Candidates candidates_;
-    std::vector<double> worth_; ///< EvictionPolicy::worth() of the candidates that look() found
+    std::vector<float> worth_; ///< EvictionPolicy::worth() of the candidates that look() found
+    std::unique_ptr<KeepMark::Tally> tally_; ///< while look() goes over the objects of an eviction
     uint64_t bytes_ = 0; ///< payload of the candidates
     size_t next_ = 0; ///< the next candidate to copy
     WindowPointer window_; ///< with their bytes, or with those of the next one; or nil

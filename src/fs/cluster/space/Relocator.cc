@@ -51,6 +51,9 @@ ClusterFs::Relocator::regroup(const ClusterNo c, const Sequence sequence, const 
 void
 ClusterFs::Relocator::work()
 {
+    const auto waiting = std::count_if(all_.begin(), all_.end(), [](const auto &r) { return r->evicts() && r->state() == Relocation::State::packing; });
+    if (static_cast<size_t>(waiting) * 4 > mostEvicting() * 3)
+        packing.hurryMoved();
     while (!queue_.empty() && records) {
         const auto r = queue_.front();
         if (r->goOn())

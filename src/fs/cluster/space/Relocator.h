@@ -8,6 +8,7 @@
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/packing/PackingQueue.h"
 #include "fs/cluster/recovery/Journal.h"
+#include "fs/cluster/space/KeepMark.h"
 #include "fs/cluster/space/Relocation.h"
 
 #include <deque>
@@ -44,6 +45,9 @@ public:
     size_t emptying() const; ///< of these clusters, those that wait for nobody to become free
     bool full() const { return evicting() >= mostEvicting(); } ///< whether further victims have to go without moving objects
     bool waitsForPacking() const; ///< whether there are relocations, and all wait for packing
+    /// Whether there are enough clusters for copies to wait until they fill one of their own. On a device of few clusters, each
+    /// that waits is a large part of the room.
+    bool separates() const { return mostEvicting() == maxEvicting; }
     /// whether objects of a packed cluster may have come from a cluster that is still held, where a start would find them
     bool copied(ClusterNo) const;
 
@@ -67,6 +71,7 @@ public:
     ReadCache &cache;
     Journal &journal;
     PackingQueue &packing;
+    KeepMark mark;
     unsigned records = 0; ///< how many this turn may still go over
     void spend(const unsigned n) { records -= std::min(records, n); }
     const ClusterEntry &entry(const ClusterNo c) const { return context.catalog.clusters()[c]; }
@@ -76,7 +81,7 @@ public:
     /* RelocationListener API */
     void copySettled(ClusterNo origin) override;
 
-    static constexpr unsigned maxEvicting = 8; ///< most clusters that objects move out of to make room; on small devices an eighth of all, at least 2
+    static constexpr unsigned maxEvicting = 16; ///< most clusters that objects move out of to make room; on small devices an eighth of all, at least 2
 
 private:
     size_t mostEvicting() const;
