@@ -46,6 +46,8 @@ Simulate::World::chooseOptions()
     config_.checkpoint = 5 + static_cast<uint32_t>(below(60));
     config_.depth = 1 + static_cast<uint32_t>(below(32));
     config_.replacement = evictionPolicies()[below(evictionPolicies().size())].policy;
+    config_.sizeWeight = static_cast<uint32_t>(below(101));
+    config_.writeBudget = static_cast<uint32_t>(below(51));
     config_.admit = chance(80) ? 1 : 2;
     config_.layout = layoutPolicies()[below(layoutPolicies().size())].policy;
     config_.list = chance(30);
