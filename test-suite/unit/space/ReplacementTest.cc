@@ -320,6 +320,36 @@ TEST_F(Replacement, shortOfRecordsTheClusterGoesThatFreesMany) {
     EXPECT_EQ(p.catalog.clusters()[home].state, ClusterState::free);
 }
 
+/// most clusters that may be emptied at a time wait for their objects to fill a cluster, and the next ones would lose theirs
+TEST_F(Replacement, clustersThatWaitHurryThePacker) {
+    constexpr uint32_t waiting = Relocator::maxEvicting * 3 / 4;
+    p.context.rewrites.notePacked(1 << 30); // a budget for relocating all
+    keepWhatWasUsed(relocator, payload);
+    for (uint32_t n = 0; n <= waiting; ++n) {
+        const ClusterNo c(n);
+        const auto slot = p.placed(n, c, 0, payload);
+        const auto buffer = std::make_shared<Buffer>(4096);
+        memset(buffer->data(), 0, buffer->size());
+        ExtentHeader header;
+        header.size = payload;
+        header.sequence = p.catalog.clusters()[c].sequence;
+        header.key = keyOf(n);
+        memcpy(buffer->data() + ExtentHeader::encodedBytes, bytesOf(n, payload).data(), payload);
+        sealExtent(buffer->data(), header, p.context.uuid, c, 0);
+        p.cache.windows.insert(c, header.sequence, buffer, 4096);
+        evictor.touch(slot);
+        relocator.records = maxTurn;
+        relocator.begin(c, Relocation::Purpose::evict);
+        for (int i = 0; i < 3; ++i) {
+            p.step();
+            relocator.work();
+        }
+        ASSERT_EQ(staged.size(), n + 1);
+        EXPECT_EQ(complete.hurried > 0, n == waiting) << n;
+    }
+    EXPECT_TRUE(p.catalog.staging()[staged.back()].moved);
+}
+
 /* large objects in a cluster that goes */
 
 namespace {
