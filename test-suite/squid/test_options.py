@@ -16,7 +16,8 @@ BAD = (
     ("cluster-size=16384 staging=4", "staging"), ("cluster-size=16384 staging=64 read-cache=4", "read-cache"),
     ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
     ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
-    ("replacement=heap", "replacement"), ("replacement=", "replacement"), ("layout=random", "layout"),
+    ("replacement=heap", "replacement"), ("replacement=gds", "replacement"), ("size-weight=101", "size-weight"),
+    ("size-weight=0.5", "size-weight"), ("write-budget=51", "write-budget"), ("replacement=", "replacement"), ("layout=random", "layout"),
     ("admit=0", "admit"), ("admit=8", "admit"), ("admit=second", "admit"),
     ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
     ("depth=1000", "depth"), ("list=maybe", "list"), ("clustersize=64", "clustersize"), ("nonsense", "nonsense"),
@@ -26,7 +27,8 @@ BAD = (
 GOOD = (
     "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
-    "replacement=fifo", "replacement=gds", "admit=1", "admit=7",
+    "replacement=fifo", "replacement=lfuda", "replacement=gdsf size-weight=0", "size-weight=100", "write-budget=0",
+    "write-budget=50", "admit=1", "admit=7",
     "layout=closest", "layout=closest-write", "layout=overwrite", "layout=middle", "file-lifetime=3600",
     "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
     "max-size=100000", "object-size=64",
@@ -65,7 +67,7 @@ def test_good_options(t):
         assert done.returncode == 0, f"{options}: {done.stdout}"
     # What stands at its default need not be shown; these do not.
     shown = ("cluster-size=64 staging=8 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
-             "replacement=gds admit=2 layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
+             "replacement=lfuda size-weight=33 write-budget=18 admit=2 layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
              "min-size=10 max-size=100000")
     squid.configure(f"cache_dir clusterfs {t.image()} 64 {shown}")
     squid.create().start()
@@ -202,7 +204,7 @@ def test_stored_at_the_second_request(t):
 def test_each_policy(t):
     """Replacement and layout policies in every combination, through replacement and a restart."""
     for number, (replacement, layout) in enumerate(
-            (r, n) for r in ("lru", "fifo", "gds") for n in ("closest", "closest-write", "overwrite", "middle")):
+            (r, n) for r in ("gdsf", "lfuda", "lru", "fifo") for n in ("closest", "closest-write", "overwrite", "middle")):
         line = t.cache_dir(32, f"cluster-size=64 staging=16 read-cache=2 persist=1 replacement={replacement} layout={layout}",
                            name=f"cache{number}")
         squid = t.running(line, folder=f"squid{number}")

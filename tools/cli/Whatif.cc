@@ -372,7 +372,7 @@ understand(const Words &words, WhatifOrder &order)
     line.text("disk-gb", disks, "LIST", "sizes of the disk in GB (10^9 bytes), separated by commas");
     line.real("memory-gb", order.memoryGb, 0, 1000, "memory for staging, read-cache and locality; 0: the defaults of cache_dir");
     line.choice("disk", order.disk, {"hdd", "ssd"}, "cost of a disk request: 3.8 ms and 105 MB/s, or 50 us and 400 MB/s");
-    line.text("options", order.options, "OPTIONS", "more options of cache_dir, in one word: --options=\"replacement=gds admit=2\"");
+    line.text("options", order.options, "OPTIONS", "more options of cache_dir, in one word: --options=\"replacement=lfuda admit=2\"");
     line.choice("log-format", order.log.format, {"auto", "squid", "common", "table"}, "auto judges by the first line that is of one");
     line.whole("requests", order.log.mostEntries, 1, 1000000000, "requests to take, from the beginning of the log");
     line.flag("json", order.json, "print one JSON object");
