@@ -14,6 +14,7 @@ from testlib.metrics import Page
 
 pytestmark = pytest.mark.stores("clusterfs")
 
+MB = 1 << 20
 DELAY = 300  # milliseconds before the origin's headers
 BELOW = 0.262143  # seconds: the end of the last bucket below the delay
 NAME = "clusterfs_client_wait_seconds"
@@ -114,35 +115,54 @@ def test_only_what_is_stored_counts(t):
 
 
 def test_who_joins_a_download_does_not_count(t):
-    """Who finds an object that is still coming in waits for the origin, too, but has a part of it at once."""
+    """Who finds an object that is still coming in waits for the origin, too, but has a part of it at once: here from the
+    store, because memory no longer has its beginning."""
     squid = t.running("collapsed_forwarding off", **SMALL_MEMORY)
-    url = t.url("object", size=300000, gate="gate", gateat=100000)
+    url = t.url("object", size=6 * MB, gate="gate", gateat=3 * MB)
     clients = []
     for _ in range(3):
         reply = squid.client.open(url)
-        clients.append((reply, reply.read(50000)))
+        clients.append((reply, reply.read(2 * MB)))
+        t.origin.gate("gate").wait_reached()
     t.origin.gate("gate").open()
     for reply in finish_all(clients):
         reply.check()
-    assert t.origin.count(url) == 1
+    assert t.origin.count(url) == 1 and squid.values().number("opened for reading") == 2
     expect(squid, 0, 1)
     t.hit(squid, url)
     expect(squid, 1, 1)
 
 
-def test_collapsed_requests_count_once(t):
-    """Nobody has got anything when the others ask."""
-    squid = t.running("collapsed_forwarding on", **SMALL_MEMORY)
-    url = t.url("object", size=300000, gate="gate", gateat=-1)
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        replies = [pool.submit(squid.client.get, url) for _ in range(4)]
+def at_once(t, squid, url, *languages):
+    """Clients ask for an object before the origin has answered the first of them: Squid lets all others wait for that answer."""
+    def waiting():
+        return len(re.findall(rf"^uri {re.escape(url)}\nlogType TCP_CF_", squid.mgr("active_requests"), re.M))
+
+    with concurrent.futures.ThreadPoolExecutor(len(languages)) as pool:
+        replies = [pool.submit(squid.client.get, url, Accept_Language=languages[0])]
         t.origin.gate("gate").wait_reached()
-        wait_for(lambda: squid.mgr("active_requests").count(t.origin.path(url)) >= 4, "four requests on their way", 20)
+        replies += [pool.submit(squid.client.get, url, Accept_Language=language) for language in languages[1:]]
+        wait_for(lambda: waiting() == len(languages) - 1, "all but the first waiting for its answer", 20)
         t.origin.gate("gate").open()
         for reply in replies:
             reply.result().check()
+
+
+def test_collapsed_requests_count_once(t):
+    squid = t.running("collapsed_forwarding on", **SMALL_MEMORY)
+    url = t.url("object", size=300000, gate="gate", gateat=-1)
+    at_once(t, squid, url, "de", "de", "de", "de")
     assert t.origin.count(url) == 1
     expect(squid, 0, 1)
+
+
+def test_who_waited_for_another_variant_does_not_count(t):
+    """Its wait is that for two responses, one after the other. Squid does not always store the first of them."""
+    squid = t.running("collapsed_forwarding on", **SMALL_MEMORY)
+    url = t.url("object", size=30000, gate="gate", gateat=-1, vary="Accept-Language")
+    at_once(t, squid, url, "de", "fr")
+    assert t.origin.count(url) == 2
+    assert waits(squid) in ((0, 0), (0, 1))
 
 
 def test_a_wait_ends_with_4_kilobytes_or_with_the_whole(t):

@@ -933,7 +933,7 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     attachment->opened = true;
     const RefCount<IoState> sio = new IoState(*this, e, attachment, e.swap_filen, cb, cbData);
     sio->startReading(std::move(reader), lostHead, shift);
-    if (whole) // else the client waits for the origin server, too
+    if (whole) // else the client waits for the origin server, too, and a Squid without delay pools takes it for a hit
         sio->timeHit();
     return sio.getRaw();
 }
