@@ -114,6 +114,34 @@ def test_only_what_is_stored_counts(t):
     expect(squid, 0, 1)
 
 
+def test_an_answer_304_is_a_hit(t):
+    """When the client itself has asked whether its copy is good, and the store could tell."""
+    squid = t.running(**SMALL_MEMORY)
+    url = t.url("object", size=20000)
+    t.miss(squid, url)
+    squid.restart()
+    reply = squid.client.get(url, If_None_Match='"v0"')
+    assert (reply.status, squid.result(reply)) == (304, "TCP_INM_HIT") and t.origin.count(url) == 1
+    expect(squid, 1, 0)
+
+
+def test_each_cache_dir_counts_what_it_stores(t):
+    """And nothing of what it turns away."""
+    squid = t.running(*(t.cache_dir(64, "admit=2", name=name) for name in ("one", "two")), **SMALL_MEMORY)
+    urls = t.urls("object", 60)
+    t.fetch_all(squid, urls)
+    page = Page(squid.mgr("clusterfs_metrics"))
+    assert sum(page.of("clusterfs_stores_not_admitted_total").values()) > 0 and not any(page.of(NAME + "_count").values()), page.text
+    t.fetch_all(squid, urls)
+    t.fetch_all(squid, urls)
+    for answer in ("hit", "miss"):
+        wait_for(lambda: sum(Page(squid.mgr("clusterfs_metrics")).of(NAME + "_count", answer=answer).values()) == len(urls),
+                 f"as many {answer} waits as objects", 20)
+    page = Page(squid.mgr("clusterfs_metrics"))
+    for path in (str(t.image("one")), str(t.image("two"))):
+        assert page.number(NAME + "_count", answer="miss", path=path) == page.number("clusterfs_objects", path=path) > 0
+
+
 def test_who_joins_a_download_does_not_count(t):
     """Who finds an object that is still coming in waits for the origin, too, but has a part of it at once: here from the
     store, because memory no longer has its beginning."""
