@@ -380,7 +380,7 @@ ClusterFs::IoState::close(const int how)
 void
 ClusterFs::IoState::countHit()
 {
-    if (wait_ && answerTo(*request_) == Answer::hit && !isVaryMarker(*e))
+    if (request_ && wait_ && answerTo(*request_) == Answer::hit && !isVaryMarker(*e))
         dir_.noteHit(*wait_);
     request_ = nullptr;
 }
