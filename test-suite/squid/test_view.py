@@ -49,8 +49,9 @@ def test_once(t):
     for name in ("one", "two"):
         row = next(line for line in out.splitlines() if f"/{name}.img " in line and "serving" in line and "──" not in line)
         assert float(row.split("serving")[1].split()[0]) > 0 and "100 %" in row, out
-    assert len(re.findall(r"^device +64.0 MB, \d+ % in use +\d\d objects of 3\d\.\d KB$", out, re.M)) == 2, out
+    assert len(re.findall(r"^device +64.0 MB, \d+ % in use +\d\d objects of 3\d\.\d KB +\d+ in flight$", out, re.M)) == 2, out
     assert len(re.findall(r"^hits +[1-9][\d.]*( k)?/s ", out, re.M)) == 2 and len(re.findall(r"^errors +none", out, re.M)) == 2, out
+    assert len(re.findall(r"^clients wait +hit: p50 \d.*, p99 \d.* +miss: p50 -, p99 -$", out, re.M)) == 2, out
     assert re.search(r"^away +connection refused", out, re.M), out
 
 

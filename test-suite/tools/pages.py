@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pages of clusterfs_metrics without a Squid: those of a real one, ten seconds apart, and a server that gives any
-answer. The number of opened pages was added by hand: that Squid did not count them yet."""
+answer. The number of opened pages and the waits of clients were added by hand: that Squid did not count them yet."""
 
 import pathlib
 import re

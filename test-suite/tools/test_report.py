@@ -78,7 +78,7 @@ def shown(text):
 def test_running():
     """The figures are the differences of the pages."""
     text = running()
-    assert len(sound(text)) == 18  # three of them in keys
+    assert len(sound(text)) == 19  # three of them in keys
     found = shown(text)
     hits = sum(pages.grown("hits_total", f',from="{place}"') for place in metrics.PLACES)
     misses = sum(pages.grown(name) for name in metrics.MISSES)
@@ -88,6 +88,17 @@ def test_running():
     assert found["reads of the disk a page"] == f"{reads / pages.grown('pages_opened_total'):.2f}"
     assert found["reads of the disk a hit"] == f"{reads / hits:.2f}"
     assert f"reads: {reads}, p50 " in text and pages.PATH in text
+
+
+def test_waits_of_clients():
+    """A picture with the curves of both; none of an older clusterfs."""
+    text = running()
+    assert "<h3>How long clients wait</h3>" in text and all(name in text for name in ("hit, p50", "hit, p99", "miss, p50", "miss, p99"))
+    older = [(when, {path: {key: value for key, value in samples.items() if not key[0].startswith(metrics.WAITS)} for path, samples in dirs.items()})
+             for when, dirs in ((0, metrics.parse(pages.BEFORE)), (10, metrics.parse(pages.AFTER)))]
+    text = report.running(older, "x", 0, {})
+    sound(text)
+    assert "How long clients wait" not in text
 
 
 def test_names_are_not_html():

@@ -87,6 +87,19 @@ def test_percentiles_of_the_difference():
     assert metrics.percentile([(1, 0)], 0.5) is None
 
 
+def test_waits_of_clients():
+    """Those of hits and of misses, of the time between two pages; nothing of an older clusterfs."""
+    found = source(pages.BEFORE, pages.AFTER)
+    dir_ = found.dirs[0]
+    for answer in metrics.ANSWERS:
+        assert sum(n for _, n in dir_.buckets(answer)) == pages.grown("client_wait_seconds_count", f',answer="{answer}"') > 100
+    assert 0.065 < dir_.percentile("miss", 0.5) < 0.262 and dir_.percentile("hit", 0.5) < 0.001 < dir_.percentile("hit", 0.99)
+    shown = [figures.span(dir_.percentile(answer, share)) for answer in metrics.ANSWERS for share in (0.5, 0.99)]
+    assert re.search("^clients wait +hit: p50 {}, p99 {} +miss: p50 {}, p99 {}$".format(*shown), said(found), re.M), said(found)
+    older = [re.sub(r"(# \w+ )?clusterfs_client_wait.*\n", "", page) for page in (pages.BEFORE, pages.AFTER)]
+    assert not source(*older).dirs[0].has_waits() and "clients wait" not in said(source(*older))
+
+
 def test_first_answer_and_restart():
     """There are no rates without two answers of one run of Squid."""
     for found in (source(pages.BEFORE), source(pages.AFTER, pages.BEFORE)):  # counters that have become less

@@ -5,6 +5,7 @@ The query of a URL says how the response looks; the rest is state that a test se
     size=N        body length in bytes
     chunked=1     length not announced, chunked      close=1   length not announced, ended by closing
     gate=NAME&gateat=N    stop at body byte N (-1: before the headers) until the test opens the gate
+    delay=MS      wait MS before the headers
     abort=N       cut the connection after N body bytes, as long as change() was not called
     drip=N&pause=MS       send N bytes, wait MS, and so on
     vary=HEADER   Vary: HEADER, and another body for each value of it
@@ -42,6 +43,7 @@ class Recipe:
     abort: int = -1
     drip: int = 0
     pause: int = 0
+    delay: int = 0
     vary: str = ""
     maxage: int = 3600
     cc: str = ""
@@ -118,6 +120,8 @@ class Handler(socketserver.StreamRequestHandler):
         state = copy.copy(origin.note(request))  # it may change while we answer
         if recipe.gateat < 0:
             origin.gate(recipe.gate).pass_through()
+        if recipe.delay:
+            time.sleep(recipe.delay / 1000)
         head = origin.headers_for(request.path, recipe, state)
         if request.method not in ("GET", "HEAD"):
             return self._send_short(recipe, head, request)

@@ -24,6 +24,8 @@ MOST_SECONDS = (1 << 32) - 1  # since 1970
 SAMPLE = re.compile(r"clusterfs_(\w+)\{(.*)\} (\S+)")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 DURATION = "disk_request_duration_seconds"
+WAITS = "client_wait_seconds"
+ANSWERS = ("hit", "miss")
 PLACES = ("staging", "read_cache", "disk")
 #: each object that comes in is counted by one of these
 MISSES = ("objects_stored_total", "stores_refused_total", "stores_not_admitted_total", "stores_aborted_total")
@@ -263,26 +265,32 @@ class Dir:
         """Whether the device is in use: else there is nothing but the state."""
         return self.has("objects")
 
-    def buckets(self, operation, since_start=False):
+    def buckets(self, kind, since_start=False):
         """[(upper bound in seconds, how many requests took that long, and longer than the bound before)] of those between
-        the two pages, or of all since Squid's start."""
+        the two pages, or of all since Squid's start. kind: an operation of the disk, or one of ANSWERS: then of clients'
+        requests."""
+        family, label = (WAITS, "answer") if kind in ANSWERS else (DURATION, "operation")
         bounds = []
-        for _, labels in self._families.get(DURATION + "_bucket", ()):
+        for _, labels in self._families.get(family + "_bucket", ()):
             try:
-                if labels["operation"] == operation:
+                if labels[label] == kind:
                     bounds.append((float(labels["le"]), labels))
             except (KeyError, ValueError):
                 continue
         found, below = [], 0
         for bound, labels in sorted(bounds, key=lambda pair: pair[0]):
-            upto = (self.of if since_start else self.grown)(DURATION + "_bucket", **labels) or 0
+            upto = (self.of if since_start else self.grown)(family + "_bucket", **labels) or 0
             found.append((bound, max(0, upto - below)))
             below = upto
         return found
 
-    def percentile(self, operation, share):
+    def percentile(self, kind, share):
         """A time in seconds that so many of the requests did not pass, from the buckets; None without requests."""
-        return percentile(self.buckets(operation), share)
+        return percentile(self.buckets(kind), share)
+
+    def has_waits(self):
+        """Whether this clusterfs measures the waits of clients: older ones did not."""
+        return self.has(WAITS + "_bucket")
 
     def errors(self):
         """[(name, since the start, how many of them between the two pages)] of those that there are."""

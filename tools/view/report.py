@@ -120,6 +120,7 @@ def dir_section(looks, path, found):
         section("Hits and misses a second", charts.curves("hits and misses a second", [
             ("hits", charts.BLUE, [d.rate("hits_total") for d in steps]), ("misses", charts.RED, [d.misses() for d in steps])], f.count, seconds),
             "Misses are objects that came in. Responses that must not be cached are not counted."),
+        *(_waits_sections(steps, seconds) if whole.has_waits() else []),
         section("Hits by source, all of the time", charts.shares("hits by source", [
             (place.replace("_", " "), COLOURS[place], whole.grown("hits_total", **{"from": place}) or 0) for place in PLACES], f.count)),
         section("Requests to the disk a second", charts.curves("disk requests a second", [
@@ -141,6 +142,13 @@ def dir_section(looks, path, found):
         *([] if isinstance(found, str) else [_age_section(found), _fill_section(found)]),
         section("Locality", table(_locality(whole))), section("Housekeeping", table(_housekeeping(whole))), section("Memory and start", table(_memory(whole))),
     )) + "</div>" + _map_or_reason(found, f"Map of {path}")
+
+
+def _waits_sections(steps, seconds):
+    lines = [(f"{answer}, p{round(100 * share)}", colour, [d.percentile(answer, share) for d in steps])
+             for answer, pale, strong in (("hit", charts.SKY, charts.BLUE), ("miss", charts.ORANGE, charts.RED)) for share, colour in ((0.5, pale), (0.99, strong))]
+    return [section("How long clients wait", charts.curves("how long clients wait", lines, f.span, seconds),
+                    "From the end of a request's header to the first 4 KB of an object that this cache_dir reads or begins to store.")]
 
 
 def _map_or_reason(found, title):

@@ -6,7 +6,7 @@ import math
 import time
 
 from . import figures as f
-from .metrics import PLACES
+from .metrics import ANSWERS, PLACES
 
 STATES = {"serving": "good", "recovering": "warn", "read-only": "warn"}
 LABEL = 14  # columns of what stands in front of a line
@@ -155,7 +155,7 @@ def details(source, dir_, drawing, width):
     lines = [_rule(source.name, dir_.path, dir_.state(), drawing, width)]
     if not dir_.used():
         return lines + _sentence("", [[(word, "bad")] for word in "the device is not in use: cache.log has the reason".split()], width)
-    for part in (_device, _hits, _misses, _disk, _times, _locality, _space, _housekeeping, _memory, _errors):
+    for part in (_device, _hits, _misses, _waits, _disk, _times, _locality, _space, _housekeeping, _memory, _errors):
         lines += part(dir_, drawing, width)
     return lines
 
@@ -183,8 +183,10 @@ def _sentence(label, words, width):
 def _device(d, _, width):
     objects = d.of("objects")
     clusters = d.of("clusters")
+    queued = d.of("disk_requests_queued")
     atoms = [f"{f.size(d.of('device_size_bytes'))}, {f.part(clusters - d.of('clusters_free'), clusters)} in use",
-             f"{f.count(objects)} objects of {f.size(d.of('object_bytes') / objects) if objects else '-'}"]
+             f"{f.count(objects)} objects of {f.size(d.of('object_bytes') / objects) if objects else '-'}",
+             f"{f.count(d.of('disk_requests_in_flight'))} in flight{f', {f.count(queued)} waiting' if queued else ''}"]
     if d.state() == "recovering":
         atoms.insert(0, (f"start {f.share(d.of('recovery_progress_ratio'))} done", "warn"))
     if d.info("asynchronous_io") == "no":
@@ -205,6 +207,12 @@ def _misses(d, _, width):
         (f"refused {f.per_second(f.count(refused))}", "bad" if refused else "")], width)
 
 
+def _waits(d, _, width):
+    if not d.has_waits():
+        return []
+    return flow("clients wait", [f"{answer}: p50 {f.span(d.percentile(answer, 0.5))}, p99 {f.span(d.percentile(answer, 0.99))}" for answer in ANSWERS], width)
+
+
 def _disk(d, _, width):
     heads = ("requests", "bytes", "p50", "p90", "p99")
     lines = flow("disk", ["".join(f"{head:>11}" for head in heads)], width)
@@ -215,11 +223,9 @@ def _disk(d, _, width):
                  f.per_second(f.size(d.rate("disk_bytes_total", operation=operation))) if operation != "flush" else "",
                  *(f.span(d.percentile(operation, share)) for share in (0.5, 0.9, 0.99))]
         lines += flow(f"  {operation}{'es' if operation == 'flush' else 's'}", ["".join(f"{cell:>11}" for cell in cells)], width)
-    waiting = d.of("disk_requests_queued")
     return lines + flow("", [
         f"{f.ratio(d.reads_for('pages_opened_total'))} reads a page, {f.ratio(d.reads_for('hits_total'))} a hit",
-        f"{f.ratio(d.ratio([('disk_bytes_total', {'operation': 'write'})], ['stored_bytes_total']))} bytes written a stored byte",
-        f"{f.count(d.of('disk_requests_in_flight'))} in flight{f', {f.count(waiting)} waiting' if waiting else ''}"], width)
+        f"{f.ratio(d.ratio([('disk_bytes_total', {'operation': 'write'})], ['stored_bytes_total']))} bytes written a stored byte"], width)
 
 
 def _times(d, drawing, width):

@@ -65,7 +65,7 @@ MetricsDir
 someDir(const std::string &path)
 {
     static Superblock superblock;
-    Snapshot s;
+    SquidSnapshot s;
     s.state = "serving";
     s.superblock = &superblock;
     s.asynchronous = true;
@@ -80,6 +80,9 @@ someDir(const std::string &path)
         s.device.op[0].latency.add(micros);
         s.device.op[0].busyMicros += micros;
     }
+    s.waits.hits.add(90);
+    for (const uint64_t micros: {300000, 500000, 700001})
+        s.waits.misses.add(micros);
     return {path, s};
 }
 
@@ -184,7 +187,32 @@ TEST(Metrics, openedPagesAreCountedForAllCacheDirs) {
     EXPECT_EQ(page["clusterfs_pages_opened_total{path=\"/a\"}"], count);
     EXPECT_EQ(page["clusterfs_pages_opened_total{path=\"/b\"}"], count);
     EXPECT_FALSE(page.count("clusterfs_pages_opened_total{path=\"/c\"}"));
-    EXPECT_EQ(squidReport(), "\n[squid]\npages opened:                " + count + "\n");
+    EXPECT_EQ(squidReport({}).find("\n[squid]\npages opened:                " + count + "\n"), 0U) << squidReport({});
+}
+
+/// which the engine does not measure: those of each cache_dir, on both pages
+TEST(Metrics, waitsOfClientsAreThoseOfTheCacheDir) {
+    const auto a = someDir("/a");
+    auto b = someDir("/b");
+    b.snapshot->waits = {};
+    auto page = samples(metricsText({a, b}));
+    const std::string name = "clusterfs_client_wait_seconds", hit = "{path=\"/a\",answer=\"hit\"", miss = "{path=\"/a\",answer=\"miss\"";
+    EXPECT_EQ(page[name + "_count" + hit + "}"], "1");
+    EXPECT_EQ(page[name + "_sum" + hit + "}"], "9e-05");
+    EXPECT_EQ(page[name + "_bucket" + hit + ",le=\"6.3e-05\"}"], "0");
+    EXPECT_EQ(page[name + "_bucket" + hit + ",le=\"0.000127\"}"], "1");
+    EXPECT_EQ(page[name + "_count" + miss + "}"], "3");
+    EXPECT_EQ(page[name + "_sum" + miss + "}"], "1.500001");
+    EXPECT_EQ(page[name + "_bucket" + miss + ",le=\"0.262143\"}"], "0");
+    EXPECT_EQ(page[name + "_bucket" + miss + ",le=\"0.524287\"}"], "2");
+    EXPECT_EQ(page[name + "_bucket" + miss + ",le=\"1.048575\"}"], "3");
+    EXPECT_EQ(page[name + "_count{path=\"/b\",answer=\"miss\"}"], "0");
+    EXPECT_EQ(page[name + "_sum{path=\"/b\",answer=\"miss\"}"], "0");
+
+    const auto report = squidReport(*a.snapshot);
+    EXPECT_NE(report.find("\nwait for hits us:            p50 90, p90 90, p99 90, max 90, mean 90, count 1\n"), report.npos) << report;
+    EXPECT_NE(report.find("max 700001, mean 500000, count 3\n"), report.npos) << report;
+    EXPECT_NE(squidReport(*b.snapshot).find("\nwait for misses us:          p50 0, p90 0, p99 0, max 0, mean 0, count 0\n"), report.npos);
 }
 
 TEST(Metrics, pageHasBaseUnits) {

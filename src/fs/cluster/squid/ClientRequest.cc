@@ -6,6 +6,7 @@
 #include "base/CodeContext.h"
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/squid/ClientRequest.h"
+#include "fs/cluster/squid/ClientWaits.h"
 #include "HttpRequest.h"
 #include "MasterXaction.h"
 
@@ -26,6 +27,15 @@ ClientId(const HttpRequest &request)
     const auto agent = request.header.getStr(Http::HdrType::USER_AGENT);
     return ClusterFs::bytesId(address.s6_addr, sizeof(address.s6_addr)) ^
            (agent ? ClusterFs::bytesId(agent, strlen(agent)) : 0);
+}
+
+/// the client request of a code context; nil when there is none, or one that is no GET or Squid's own
+const AccessLogEntry *
+GetOf(const CodeContext * const context)
+{
+    const auto ale = dynamic_cast<const AccessLogEntry*>(context);
+    const auto get = ale && ale->request && ale->request->method == Http::METHOD_GET && !ale->request->flags.internal;
+    return get ? ale : nullptr;
 }
 
 /// a header field that may be absent
@@ -54,12 +64,10 @@ bool
 ClusterFs::describeRequest(const Key &key, Request &out)
 {
     const auto context = CodeContext::Current();
-    const auto ale = dynamic_cast<const AccessLogEntry*>(context.getRaw());
-    if (!ale || !ale->request || ale->request->method != Http::METHOD_GET)
+    const auto ale = GetOf(context.getRaw());
+    if (!ale)
         return false;
     const auto &request = *ale->request;
-    if (request.flags.internal)
-        return false;
 
     const auto &header = request.header;
     const auto &url = request.effectiveRequestUri();
@@ -76,4 +84,42 @@ ClusterFs::describeRequest(const Key &key, Request &out)
     out.client = ClientId(request);
     describe(text, out);
     return true;
+}
+
+CodeContext::Pointer
+ClusterFs::clientRequest()
+{
+    const auto context = CodeContext::Current();
+    return GetOf(context.getRaw()) ? context : nullptr;
+}
+
+ClusterFs::Answer
+ClusterFs::answerTo(const CodeContext &request)
+{
+    const auto &tags = dynamic_cast<const AccessLogEntry&>(request).cache.code;
+    if (tags.collapsingHistory.collapsed())
+        return Answer::other;
+    switch (tags.oldType) {
+    case LOG_TCP_HIT:
+    case LOG_TCP_IMS_HIT:
+    case LOG_TCP_INM_HIT:
+    case LOG_TCP_NEGATIVE_HIT:
+    case LOG_TCP_MEM_HIT: // the object has become whole in memory since this client opened it on the disk
+    case LOG_TCP_OFFLINE_HIT:
+        return Answer::hit;
+    case LOG_TCP_MISS:
+    case LOG_TCP_CLIENT_REFRESH_MISS:
+    case LOG_TCP_SWAPFAIL_MISS:
+        return Answer::miss;
+    default:
+        return Answer::other;
+    }
+}
+
+std::optional<uint64_t>
+ClusterFs::waited(const CodeContext &request)
+{
+    timeval now;
+    gettimeofday(&now, nullptr);
+    return microsBetween(dynamic_cast<const AccessLogEntry&>(request).cache.start_time, now);
 }

@@ -4,7 +4,10 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_CLIENTREQUEST_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_CLIENTREQUEST_H
 
+#include "base/CodeContext.h"
 #include "fs/cluster/api/Request.h"
+
+#include <optional>
 
 namespace ClusterFs {
 
@@ -16,6 +19,24 @@ bool describeRequest(const Key &key, Request &);
 /// Whether Squid handles a client request of which it has asked nobody before. Of a request that Squid asks several cache_dirs
 /// for, this is true for the first one.
 bool isNewRequest();
+
+/// \returns the code context of the client request that Squid handles now; nil when describeRequest() would return false
+CodeContext::Pointer clientRequest();
+
+/// the store's part in the response to a client request, as far as Squid has decided
+enum class Answer {
+    hit, ///< it comes from the store, and nobody has asked the origin server
+    miss, ///< it comes from the origin server or another cache
+    other, ///< neither, not decided, a revalidation, or a request that waited for the response to another one
+};
+
+/// \param request what clientRequest() has returned, not nil
+Answer answerTo(const CodeContext &request);
+
+/// The microseconds since Squid had the whole header of a request. Reads the clock of the day, as Squid did then.
+/// \param request what clientRequest() has returned, not nil
+/// \returns nothing when somebody has set the clock back since
+std::optional<uint64_t> waited(const CodeContext &request);
 
 } // namespace ClusterFs
 

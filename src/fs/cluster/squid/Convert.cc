@@ -66,6 +66,13 @@ ClusterFs::sameBasics(const ObjectInfo &a, const ObjectInfo &b)
            (a.flags & flagsOfCaller) == (b.flags & flagsOfCaller);
 }
 
+bool
+ClusterFs::isVaryMarker(const StoreEntry &e)
+{
+    const auto reply = e.hasFreshestReply();
+    return reply && reply->content_type.cmp("x-squid-internal/vary") == 0; // StoreEntry::adjustVary()
+}
+
 void
 ClusterFs::exportInfo(const ObjectInfo &info, StoreEntry &e)
 {

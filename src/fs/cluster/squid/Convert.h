@@ -26,6 +26,9 @@ ObjectInfo infoOf(const StoreEntry &);
 /// whether two objects have the same times and flags
 bool sameBasics(const ObjectInfo &, const ObjectInfo &);
 
+/// Whether an entry, whose header is in memory, is no response: Squid stores the names of Vary's headers in it.
+bool isVaryMarker(const StoreEntry &);
+
 /// Sets times, size, flags and reference count of an entry. The entry of a doubtful
 /// object gets the flag that makes Squid revalidate it before each hit.
 void exportInfo(const ObjectInfo &, StoreEntry &);

@@ -5,6 +5,8 @@
 #include "base/AsyncCall.h"
 #include "debug/Stream.h"
 #include "enums.h"
+#include "fs/cluster/squid/ClientRequest.h"
+#include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "MemObject.h"
@@ -81,6 +83,12 @@ ClusterFs::IoState::startReading(std::unique_ptr<Reader> &&reader, const int64_t
     reader_ = std::move(reader);
     lostHead_ = lostHead;
     shift_ = shift;
+}
+
+void
+ClusterFs::IoState::timeHit()
+{
+    request_ = clientRequest();
 }
 
 void
@@ -314,6 +322,8 @@ ClusterFs::IoState::answerReader(int64_t result)
     assert(result <= static_cast<int64_t>(readSize_));
     if (result >= 0)
         offset_ = readOffset_ + result;
+    if (result > 0 && request_ && !wait_)
+        wait_ = waited(*request_);
 
     // cleared first because the callback may read again
     read.callback = nullptr;
@@ -358,10 +368,21 @@ ClusterFs::IoState::close(const int how)
     case readerDone:
         assert(!writer_);
         forgetReader();
+        countHit();
         callBack(DISK_OK);
         return;
     }
     assert(!"known CloseHow");
+}
+
+/// Only now it is known that these bytes were the response: after the first ones, Squid may have decided to ask the
+/// origin server whether they are fresh, or to look for a variant.
+void
+ClusterFs::IoState::countHit()
+{
+    if (request_ && wait_ && answerTo(*request_) == Answer::hit && !isVaryMarker(*e))
+        dir_.noteHit(*wait_);
+    request_ = nullptr;
 }
 
 /// Reports the end of this I/O once. The call comes later, because the core does

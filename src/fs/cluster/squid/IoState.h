@@ -10,6 +10,8 @@
 #include "mem/AllocatorProxy.h"
 #include "StoreIOState.h"
 
+#include <optional>
+
 namespace ClusterFs {
 
 class SwapDir;
@@ -32,6 +34,10 @@ public:
     /// object has got another head since the entry learned its size
     /// \param shift bytes by which the new head is longer
     void startReading(std::unique_ptr<Reader> &&, int64_t lostHead, int64_t shift);
+
+    /// Measures how long the client whose request Squid handles now waits for the first bytes. If the response is
+    /// a hit in the end, the dir counts that time.
+    void timeHit();
 
     /// \returns the writer of the unfinished object, or nil
     const Writer *writer() const { return writer_.get(); }
@@ -67,6 +73,7 @@ private:
     void noteFetched(Status);
     void answerReader(int64_t result);
     void forgetReader();
+    void countHit();
 
     void callBack(int errorFlag);
 
@@ -79,6 +86,9 @@ private:
 
     int64_t lostHead_ = 0; ///< see startReading()
     int64_t shift_ = 0; ///< see startReading()
+
+    CodeContext::Pointer request_; ///< see timeHit(); nil when there is no time to measure
+    std::optional<uint64_t> wait_; ///< for the first bytes, microseconds; nothing before they came
 
     /* the outstanding read_() call, if read.callback is set */
     char *readBuffer_ = nullptr; ///< belongs to the caller

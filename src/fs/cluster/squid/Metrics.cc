@@ -2,7 +2,6 @@
 /* The statistics in Prometheus' text format. Includes nothing of Squid: documents and unit tests use it, too. */
 
 #include "fs/cluster/squid/Metrics.h"
-#include "fs/cluster/squid/SquidStatistics.h"
 
 #include <algorithm>
 #include <cctype>
@@ -46,6 +45,8 @@ const Exception exceptions[] = {
     {"disk read latency us", {"disk_request_duration_seconds", "operation", "read"}},
     {"disk write latency us", {"disk_request_duration_seconds", "operation", "write"}},
     {"disk flush latency us", {"disk_request_duration_seconds", "operation", "flush"}},
+    {"wait for hits us", {"client_wait_seconds", "answer", "hit"}},
+    {"wait for misses us", {"client_wait_seconds", "answer", "miss"}},
 };
 
 /// HELP of the families that have several statistics; that of the others is the statistic's meaning
@@ -62,6 +63,7 @@ const FamilyHelp familyHelps[] = {
     {"disk_requests_total", "requests that the disk has completed, failures included"},
     {"disk_bytes_total", "bytes that the disk has read and written"},
     {"disk_errors_total", "requests that failed at the disk"},
+    {"client_wait_seconds", "time from the end of a GET's header to the first 4 KB of the object that answers it"},
     {"disk_request_duration_seconds", "time from handing a request to the kernel to its completion"},
 };
 
@@ -206,25 +208,14 @@ Family::addHistogram(const std::string &labels, const Histogram &histogram, cons
     add(labels, std::to_string(histogram.total()), "_count");
 }
 
-/// the sum of the latencies whose histogram this is, in microseconds
-uint64_t
-sumOf(const Histogram *const histogram, const DeviceStats &device)
-{
-    for (const auto &op: device.op) {
-        if (&op.latency == histogram)
-            return op.busyMicros;
-    }
-    return 0;
-}
-
 /// adds the value of a statistic of a cache_dir, where it has a number
 void
-addSample(Family &family, const std::string &labels, const Statistic &row, const Snapshot &snapshot)
+addSample(Family &family, const std::string &labels, const Statistic &row, const SquidSnapshot &snapshot)
 {
     const auto value = row.value(snapshot);
     const auto factor = baseUnit(row.unit).factor;
     if (const auto histogram = std::get_if<const Histogram *>(&value))
-        family.addHistogram(labels, **histogram, sumOf(*histogram, snapshot.device));
+        family.addHistogram(labels, **histogram, sumOf(*histogram, snapshot));
     else if (const auto whole = std::get_if<uint64_t>(&value))
         family.add(labels, factor == 1 ? std::to_string(*whole) : numberText(static_cast<double>(*whole) * factor));
     else if (const auto real = std::get_if<double>(&value))

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_METRICS_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_METRICS_H
 
-#include "fs/cluster/engine/Statistics.h"
+#include "fs/cluster/squid/SquidStatistics.h"
 
 #include <optional>
 #include <string>
@@ -35,7 +35,7 @@ inline constexpr const char *unusedState = "unused";
 /// a cache_dir, as the page shows it
 struct MetricsDir {
     std::string path; ///< as configured
-    std::optional<Snapshot> snapshot; ///< nothing while the device is not in use: then the page has only the state
+    std::optional<SquidSnapshot> snapshot; ///< nothing while the device is not in use: then the page has only the state
 };
 
 /// The page: each family once, with the samples of all cache_dirs.

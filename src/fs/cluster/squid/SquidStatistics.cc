@@ -3,6 +3,7 @@
 
 #include "fs/cluster/squid/SquidStatistics.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -31,12 +32,44 @@ const char *const squidSection = "squid";
 
 uint64_t pagesOpened = 0; ///< see countOpenedPage()
 
+template <auto Kind>
+Statistic::Value
+waitsFor(const Snapshot &s)
+{
+    return &(static_cast<const SquidSnapshot&>(s).waits.*Kind).times();
+}
+
+/* A wait begins when Squid makes the ClientHttpRequest, as the time %tr of access.log does. That of a miss ends when StoreEntry::swapOut()
+ * calls createStoreIO(): that is when the first SM_PAGE_SIZE bytes of a response have come, or its end. That of a hit ends with the
+ * first answer to store_client::fileRead(), which asks for SM_PAGE_SIZE bytes, too. */
 const Statistic squidRows[] = {
     {squidSection, "pages opened", Statistic::Kind::counter, "", [](const Snapshot &) -> Statistic::Value { return pagesOpened; },
      "pages that clients of this Squid have opened, by what their requests say (`Sec-Fetch-Dest`; else `Accept` and the URL): the same number "
      "for each cache_dir. A forced reload (`no-cache`) does not count, nor does a page that only `cache_mem` has",
      "disk reads, divided by it, are the reads a page, which locality is to keep low: clusterfs-top(8)"},
+    {squidSection, "wait for hits us", Statistic::Kind::gauge, "us", &waitsFor<&ClientWaits::hits>,
+     "time from the end of a GET's header to the first 4 KB of an object that this cache_dir had: a hit, see "
+     "[The waits of clients](metrics.md#the-waits-of-clients)"},
+    {squidSection, "wait for misses us", Statistic::Kind::gauge, "us", &waitsFor<&ClientWaits::misses>,
+     "time from the end of a GET's header to the first 4 KB of a response that this cache_dir began to store: a miss, see "
+     "[The waits of clients](metrics.md#the-waits-of-clients)",
+     "less `wait for hits us`, it is the time that a hit saves a client, and so tells the worth of a higher hit rate: of a larger disk, or of another `replacement`"},
 };
+
+/// a value as mgr:clusterfs shows it
+std::string
+valueText(const Statistic &row, const SquidSnapshot &snapshot)
+{
+    const auto value = row.value(snapshot);
+    if (const auto whole = std::get_if<uint64_t>(&value))
+        return std::to_string(*whole);
+    const auto times = std::get<const Histogram *>(value);
+    const auto mean = times->total() ? sumOf(times, snapshot) / times->total() : 0;
+    char text[200];
+    snprintf(text, sizeof(text), "p50 %" PRIu64 ", p90 %" PRIu64 ", p99 %" PRIu64 ", max %" PRIu64 ", mean %" PRIu64 ", count %" PRIu64,
+             times->percentile(0.5), times->percentile(0.9), times->percentile(0.99), times->most(), mean, times->total());
+    return text;
+}
 
 } // namespace
 } // namespace ClusterFs
@@ -58,14 +91,29 @@ ClusterFs::squidStatistics()
     return table;
 }
 
-std::string
-ClusterFs::squidReport()
+uint64_t
+ClusterFs::sumOf(const Histogram * const histogram, const SquidSnapshot &snapshot)
 {
+    for (const auto &op: snapshot.device.op) {
+        if (&op.latency == histogram)
+            return op.busyMicros;
+    }
+    for (const auto waits: {&snapshot.waits.hits, &snapshot.waits.misses}) {
+        if (&waits->times() == histogram)
+            return waits->sum();
+    }
+    return 0;
+}
+
+std::string
+ClusterFs::squidReport(const SquidSnapshot &snapshot)
+{
+    constexpr size_t width = 28; // of names, as in the engine's report
     std::string lines = std::string("\n[") + squidSection + "]\n";
     for (const auto &row: squidRows) {
-        char line[80];
-        snprintf(line, sizeof(line), "%-28s %" PRIu64 "\n", (std::string(row.name) + ':').c_str(), std::get<uint64_t>(row.value({})));
-        lines += line;
+        auto name = std::string(row.name) + ':';
+        name.resize(std::max(width, name.size()), ' ');
+        lines += name + ' ' + valueText(row, snapshot) + '\n';
     }
     return lines;
 }

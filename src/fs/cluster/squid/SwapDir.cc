@@ -17,7 +17,6 @@
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
-#include "fs/cluster/squid/SquidStatistics.h"
 #include "fs/cluster/squid/StoreMaker.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -400,6 +399,7 @@ ClusterFs::SwapDir::open(std::string &error)
 
     ++starts_;
     clearing_ = false;
+    waits_ = {};
     const auto status = openEngine(*device_, clock_, config_, log(), engine_, error);
     if (status != Status::ok)
         return status;
@@ -661,6 +661,17 @@ ClusterFs::SwapDir::noteRequest(const Key &key)
         engine_->note(request);
 }
 
+/// counts how long a client has waited for an object that is about to be stored
+void
+ClusterFs::SwapDir::noteMiss(const StoreEntry &e)
+{
+    const auto request = clientRequest();
+    if (!request || answerTo(*request) != Answer::miss || isVaryMarker(e))
+        return;
+    if (const auto micros = waited(*request))
+        waits_.misses.add(*micros);
+}
+
 bool
 ClusterFs::SwapDir::dereference(StoreEntry &e)
 {
@@ -823,6 +834,7 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
 
     received_ += expected < 0 ? uint64_t(config_.objectKb) << 10 : static_cast<uint64_t>(expected);
     noteRequest(attachment->key); // the lookup, if any, may have been for another key
+    noteMiss(e);
 
     // the caller attaches the entry to the swap_dirn and swap_filen of this
     const RefCount<IoState> sio = new IoState(*this, e, attachment, handle, cb, cbData);
@@ -891,13 +903,16 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
         return nullptr;
 
     std::unique_ptr<Reader> reader;
+    auto whole = false;
     const auto swapout = e.mem_obj ? dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()) : nullptr;
     if (swapout && swapout->writer())
         reader = engine_->read(*swapout->writer()); // which grows while it is read
     else if (attachment->unpublished && !attachment->cut)
         reader = engine_->read(*attachment->unpublished);
-    else if (!attachment->evicted)
+    else if (!attachment->evicted) {
         reader = engine_->read(attachment->key); // looked up again: it may have moved since get() found it
+        whole = true;
+    }
 
     int64_t lostHead = 0;
     int64_t shift = 0;
@@ -918,6 +933,8 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     attachment->opened = true;
     const RefCount<IoState> sio = new IoState(*this, e, attachment, e.swap_filen, cb, cbData);
     sio->startReading(std::move(reader), lostHead, shift);
+    if (whole) // else the client waits for the origin server, too, and a Squid without delay pools takes it for a hit
+        sio->timeHit();
     return sio.getRaw();
 }
 
@@ -975,15 +992,15 @@ ClusterFs::SwapDir::stateText() const
 std::string
 ClusterFs::SwapDir::report() const
 {
-    return started() ? engine_->report() + squidReport() : std::string();
+    return started() ? engine_->report() + squidReport(*snapshot()) : std::string();
 }
 
-std::optional<ClusterFs::Snapshot>
+std::optional<ClusterFs::SquidSnapshot>
 ClusterFs::SwapDir::snapshot() const
 {
     if (!started())
         return {};
-    return snapshotOf(*engine_, *device_);
+    return SquidSnapshot{snapshotOf(*engine_, *device_), waits_};
 }
 
 void

@@ -10,12 +10,12 @@
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
-#include "fs/cluster/engine/Statistics.h"
 #include "fs/cluster/squid/DirLine.h"
 #include "fs/cluster/squid/EventLoop.h"
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
 #include "fs/cluster/squid/RebuildNotice.h"
+#include "fs/cluster/squid/SquidStatistics.h"
 #include "store/Disk.h"
 
 #include <memory>
@@ -90,7 +90,7 @@ public:
     std::string report() const;
 
     /// all figures, for other forms of the report; nothing unless started()
-    std::optional<Snapshot> snapshot() const;
+    std::optional<SquidSnapshot> snapshot() const;
 
     /// whether nextObject() can list the objects, and Squid asks it: one without our patches does not
     bool lists() const;
@@ -120,6 +120,9 @@ public:
 
     /// calls IoState::kickProducer() once its writer is not congested any more
     void kickWhenDrained(const RefCount<IoState> &);
+
+    /// counts the time that a client has waited for a hit, microseconds
+    void noteHit(const uint64_t micros) { waits_.hits.add(micros); }
 
     size_t openStates = 0; ///< IoState objects of this dir
 
@@ -159,6 +162,7 @@ private:
     void evict(Attachment &) const;
     void remove(const Key &) const;
     void noteRequest(const Key &);
+    void noteMiss(const StoreEntry &);
     static ObjectInfo FreshInfo(const StoreEntry &, const Attachment &);
 
     DirLine line_; ///< the cache_dir line that is being parsed, or was last
@@ -171,6 +175,7 @@ private:
     EventLoop loop_;
     HandleTable handles_;
     uint64_t received_ = 0; ///< bytes of all objects that began to be stored, objectKb for each of unknown size
+    ClientWaits waits_; ///< since the engine started
     HeadUpdates updates_;
     std::vector< RefCount<IoState> > congested_; ///< swapouts whose producers wait; each is here at most once
     std::string trouble_; ///< the reason why there is no engine; empty when there is one, or before start()
