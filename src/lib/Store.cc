@@ -83,14 +83,14 @@ Store::target(const std::string &name) const
 }
 
 int
-Store::write(const std::string &name, const void *const data, const size_t size, const uint64_t group)
+Store::write(const std::string &name, const void *const data, const size_t size, const uint64_t group) const
 {
     auto t = target(name);
     return static_cast<int>(t.service.call(std::make_shared<WriteJob>(t.service, t.key, std::move(t.label), data, size, group)));
 }
 
 int
-Store::create(const std::string &name, const int64_t expected, const uint64_t group, Service *&service, uint64_t &number)
+Store::create(const std::string &name, const int64_t expected, const uint64_t group, Service *&service, uint64_t &number) const
 {
     auto t = target(name);
     const auto job = std::make_shared<CreateJob>(t.service, t.key, std::move(t.label), expected, group);
@@ -113,7 +113,7 @@ Store::read(const std::string &name, std::unique_ptr<Object> &object)
 }
 
 int64_t
-Store::readInto(const std::string &name, void *const to, const size_t size)
+Store::readInto(const std::string &name, void *const to, const size_t size) const
 {
     auto t = target(name);
     char nowhere = 0;
@@ -123,14 +123,14 @@ Store::readInto(const std::string &name, void *const to, const size_t size)
 }
 
 int
-Store::remove(const std::string &name)
+Store::remove(const std::string &name) const
 {
     const auto t = target(name);
     return static_cast<int>(t.service.ask([&t](Engine &engine) { return engine.remove(t.key) ? 0 : -CLUSTERFS_NOT_FOUND; }));
 }
 
 int64_t
-Store::length(const std::string &name)
+Store::length(const std::string &name) const
 {
     const auto t = target(name);
     return t.service.ask([&t](Engine &engine) -> int64_t {
@@ -142,7 +142,7 @@ Store::length(const std::string &name)
 }
 
 int
-Store::sync()
+Store::sync() const
 {
     // all devices at a time
     std::vector<JobPointer> jobs;
@@ -170,7 +170,7 @@ Store::sync()
 }
 
 int
-Store::collocate(const std::string &leader, const std::vector<std::string> &members)
+Store::collocate(const std::string &leader, const std::vector<std::string> &members) const
 {
     const auto first = target(leader);
     std::unordered_map<Service *, std::vector<Key>> keys;
@@ -190,7 +190,7 @@ Store::collocate(const std::string &leader, const std::vector<std::string> &memb
 }
 
 int
-Store::assign(const uint64_t group, const std::string &name)
+Store::assign(const uint64_t group, const std::string &name) const
 {
     const auto t = target(name);
     return static_cast<int>(t.service.ask([&t, group](Engine &engine) {
@@ -200,7 +200,7 @@ Store::assign(const uint64_t group, const std::string &name)
 }
 
 int
-Store::favour(const uint64_t group, const bool love)
+Store::favour(const uint64_t group, const bool love) const
 {
     for (const auto &service: services_) {
         const auto result = service->ask([group, love](Engine &engine) {

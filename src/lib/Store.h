@@ -40,16 +40,16 @@ public:
     };
     Target target(const std::string &name) const;
 
-    int write(const std::string &name, const void *data, size_t size, uint64_t group);
-    int create(const std::string &name, int64_t expected, uint64_t group, Service *&, uint64_t &number);
+    int write(const std::string &name, const void *data, size_t size, uint64_t group) const;
+    int create(const std::string &name, int64_t expected, uint64_t group, Service *&, uint64_t &number) const;
     int read(const std::string &name, std::unique_ptr<Object> &);
-    int64_t readInto(const std::string &name, void *to, size_t size);
-    int remove(const std::string &name);
-    int64_t length(const std::string &name); ///< -CLUSTERFS_NOT_FOUND when there is none
-    int sync();
-    int collocate(const std::string &leader, const std::vector<std::string> &members);
-    int assign(uint64_t group, const std::string &name);
-    int favour(uint64_t group, bool love);
+    int64_t readInto(const std::string &name, void *to, size_t size) const;
+    int remove(const std::string &name) const;
+    int64_t length(const std::string &name) const; ///< -CLUSTERFS_NOT_FOUND when there is none
+    int sync() const;
+    int collocate(const std::string &leader, const std::vector<std::string> &members) const;
+    int assign(uint64_t group, const std::string &name) const;
+    int favour(uint64_t group, bool love) const;
 
     size_t devices() const { return services_.size(); }
     Service &service(const size_t device) const { return *services_[device]; }
