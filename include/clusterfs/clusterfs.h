@@ -84,7 +84,8 @@ void clusterfs_options_free(clusterfs_options *options);
 /** Makes an empty store on one device: a block device or a file. A file that does not exist is made. A device that holds
  * anything but zeros is refused, and stays as it is, as does one that somebody uses. Blocks.
  * \param options nil = defaults; cluster-size and object-size count
- * \param bytes size of a file to be made, or how much to use of what there is; 0 = all of it
+ * \param bytes size of a file to be made, or how much to use of what there is, in whole blocks of 4096;
+ * 0 = all of it
  * \param flags 0 or CLUSTERFS_FORMAT_FORCE
  * \param reason see clusterfs_options_set()
  * \returns 0; 1 when it is a store already, which was left as it is; CLUSTERFS_FOREIGN, CLUSTERFS_DEVICE,

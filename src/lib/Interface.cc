@@ -3,6 +3,7 @@
 
 #include "clusterfs/clusterfs.h"
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/Version.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/engine/Statistics.h"
@@ -220,7 +221,7 @@ clusterfs_format(const char *const path, const clusterfs_options *const options,
     return guarded([&] {
         FormatOrder order;
         order.path = path;
-        order.bytes = bytes;
+        order.bytes = roundDown(bytes, 4096); // devices have whole blocks
         order.force = flags & CLUSTERFS_FORMAT_FORCE;
         order.log = [](LogLevel, const std::string &) {};
         std::string error;

@@ -47,6 +47,12 @@ TEST_F(Opening, aStoreStaysUnlessForced) {
     EXPECT_FALSE(store->exists("name"));
 }
 
+TEST_F(Opening, aSizeNeedNotBeWholeBlocks) {
+    EXPECT_FALSE(clusterfs::Store::format(path("odd"), 8 * MB + 4095, smallOptions()));
+    EXPECT_EQ(std::filesystem::file_size(path("odd")), 8 * MB);
+    EXPECT_EQ(clusterfs::Store({path("odd")}).statistic("objects"), 0);
+}
+
 TEST_F(Opening, theReasonNamesTheFile) {
     char reason[200] = "";
     EXPECT_EQ(clusterfs_format(path("none").c_str(), nullptr, 0, 0, reason, sizeof(reason)), -CLUSTERFS_DEVICE);

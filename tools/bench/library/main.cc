@@ -9,6 +9,7 @@
 #include "tools/base/LatencyHistogram.h"
 #include "tools/base/Random.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <functional>
@@ -26,7 +27,7 @@ namespace {
 
 struct Plan {
     std::string path;
-    uint64_t objects = 20000;
+    uint64_t objects = 60000;
     uint64_t bytes = 13000; ///< of an object
     uint64_t hot = 1000; ///< objects that fit into memory
     uint64_t reads = 20000; ///< of each measurement from memory
@@ -38,12 +39,38 @@ nameOf(const uint64_t n)
     return "object " + std::to_string(n);
 }
 
-/// the objects in an order that has nothing to do with their places
-uint64_t
-chosen(const uint64_t i, const uint64_t among)
+/// more objects than lie in a cluster: a read brings others of its cluster along
+constexpr uint64_t apart = 101;
+
+/// which objects are read
+class Choice
 {
-    return Tools::mix(i + 1) % among;
-}
+public:
+    /// each one once, far from the others, in an order that has nothing to do with their places
+    static Choice Apart(const Plan &plan, const uint64_t first) {
+        Choice c(plan.objects / apart);
+        for (uint64_t i = 0; i < c.count(); ++i)
+            c.numbers_[i] = i * apart + first;
+        for (uint64_t i = c.count() - 1; i > 0; --i)
+            std::swap(c.numbers_[i], c.numbers_[Tools::mix(i) % (i + 1)]);
+        return c;
+    }
+    /// the hot ones, again and again
+    static Choice Hot(const Plan &plan) {
+        Choice c(plan.reads);
+        for (uint64_t i = 0; i < c.count(); ++i)
+            c.numbers_[i] = Tools::mix(i + 1) % plan.hot;
+        return c;
+    }
+
+    uint64_t count() const { return numbers_.size(); }
+    uint64_t operator [](const uint64_t i) const { return numbers_[i]; }
+
+private:
+    explicit Choice(const uint64_t count): numbers_(count) {}
+
+    std::vector<uint64_t> numbers_;
+};
 
 void
 show(const char *const what, const LatencyHistogram &times, const double seconds)
@@ -56,14 +83,14 @@ show(const char *const what, const LatencyHistogram &times, const double seconds
 /// measures one call after the other
 /// \param call reads the object with that number, \returns whether it was there
 void
-measure(const char *const what, const uint64_t count, const uint64_t among, const std::function<bool(uint64_t)> &call)
+measure(const char *const what, const Choice &chosen, const std::function<bool(uint64_t)> &call)
 {
     LatencyHistogram times;
     const auto begin = Tools::now();
-    for (uint64_t i = 0; i < count; ++i) {
+    for (uint64_t i = 0; i < chosen.count(); ++i) {
         const auto before = Tools::now();
-        if (!call(chosen(i, among)))
-            throw std::runtime_error(nameOf(chosen(i, among)) + " is not there");
+        if (!call(chosen[i]))
+            throw std::runtime_error(nameOf(chosen[i]) + " is not there");
         times.add(Tools::now() - before);
     }
     show(what, times, static_cast<double>(Tools::now() - begin) / 1e9);
@@ -123,7 +150,7 @@ private:
 
 /// several threads at a time
 void
-measureThreads(const char *const what, const unsigned count, const Plan &plan, clusterfs::Store &store)
+measureThreads(const char *const what, const unsigned count, const Choice &chosen, clusterfs::Store &store)
 {
     std::vector<LatencyHistogram> times(count);
     std::vector<std::thread> threads;
@@ -131,9 +158,9 @@ measureThreads(const char *const what, const unsigned count, const Plan &plan, c
     const auto begin = Tools::now();
     for (unsigned me = 0; me < count; ++me) {
         threads.emplace_back([&, me] {
-            for (uint64_t i = 0; i < plan.reads / count; ++i) {
+            for (uint64_t i = me; i < chosen.count(); i += count) {
                 const auto before = Tools::now();
-                missing = !store.read(nameOf(chosen(i * count + me, plan.hot))) || missing;
+                missing = !store.read(nameOf(chosen[i])) || missing;
                 times[me].add(Tools::now() - before);
             }
         });
@@ -150,8 +177,9 @@ measureThreads(const char *const what, const unsigned count, const Plan &plan, c
 
 /// many requests under way, from one thread
 void
-measureQueue(const char *const what, const unsigned depth, const uint64_t count, const uint64_t among, clusterfs::Store &store)
+measureQueue(const char *const what, const unsigned depth, const Choice &chosen, clusterfs::Store &store)
 {
+    const auto count = chosen.count();
     clusterfs::Queue queue(store, depth);
     std::vector<Tools::Nanos> began(count);
     LatencyHistogram times;
@@ -160,7 +188,7 @@ measureQueue(const char *const what, const unsigned depth, const uint64_t count,
     while (times.count() < count) {
         for (; sent < count && sent - times.count() < depth; ++sent) {
             began[sent] = Tools::now();
-            if (!queue.read(sent, nameOf(chosen(sent, among))))
+            if (!queue.read(sent, nameOf(chosen[sent])))
                 throw std::runtime_error("the queue is full");
         }
         const auto answer = queue.wait();
@@ -189,22 +217,30 @@ run(const Plan &plan)
 {
     fill(plan);
     printf("%-52s %9s %9s %9s %10s\n", "microseconds of a read", "median", "mean", "p99", "reads/s");
-    const auto fromDisk = std::min(plan.objects / 10, plan.reads);
+    const auto hot = Choice::Hot(plan);
     {
         Direct direct(plan);
-        measure("engine, from the disk", fromDisk, plan.objects, [&](const uint64_t n) { return direct.read(n); });
+        const auto read = [&direct](const uint64_t n) { return direct.read(n); };
+        measure("engine, from the disk", Choice::Apart(plan, 0), read);
         for (uint64_t n = 0; n < plan.hot; ++n)
             (void)direct.read(n);
-        measure("engine, from memory", plan.reads, plan.hot, [&](const uint64_t n) { return direct.read(n); });
+        measure("engine, from memory", hot, read);
     }
     clusterfs::Store store({plan.path});
-    measure("library, from the disk", fromDisk, plan.objects, [&](const uint64_t n) { return store.read(nameOf(n)).has_value(); });
+    std::vector<char> buffer(plan.bytes);
+    const auto read = [&store](const uint64_t n) { return store.read(nameOf(n)).has_value(); };
+    const auto readInto = [&](const uint64_t n) {
+        const auto name = nameOf(n);
+        return clusterfs_read_into(store.get(), name.data(), name.size(), buffer.data(), buffer.size()) > 0;
+    };
+    measure("clusterfs_read, from the disk", Choice::Apart(plan, 0), read);
+    measureQueue("clusterfs_submit, from the disk, 32 under way", 32, Choice::Apart(plan, apart / 2), store);
     for (uint64_t n = 0; n < plan.hot; ++n)
-        (void)store.read(nameOf(n));
-    measure("library, from memory", plan.reads, plan.hot, [&](const uint64_t n) { return store.read(nameOf(n)).has_value(); });
-    measureThreads("library, from memory, 4 threads", 4, plan, store);
-    measureQueue("library, from memory, 32 requests under way", 32, plan.reads, plan.hot, store);
-    measureQueue("library, from the disk, 32 requests under way", 32, fromDisk, plan.objects, store);
+        (void)read(n);
+    measure("clusterfs_read, from memory", hot, read);
+    measure("clusterfs_read_into, from memory", hot, readInto);
+    measureThreads("clusterfs_read, from memory, 4 threads", 4, hot, store);
+    measureQueue("clusterfs_submit, from memory, 32 under way", 32, hot, store);
     store.close();
 }
 
