@@ -123,7 +123,7 @@ size_t clusterfs_devices(const clusterfs_store *store);
 
 /** What a store shall know of an object. Set it to CLUSTERFS_ATTRIBUTES, then change what differs. */
 typedef struct clusterfs_attributes {
-    size_t struct_size;   /**< sizeof(clusterfs_attributes): later versions have more members */
+    size_t struct_size;   /**< sizeof(clusterfs_attributes): later versions have more members; 0 means nothing in them */
     uint64_t flags;       /**< 0; no bit has a meaning yet */
     uint64_t group;       /**< the object belongs to the group of this number, see clusterfs_assign(); 0 = to none */
     int64_t expected_size; /**< bytes, for clusterfs_create(): a known size has a place set aside for it; -1 = unknown */
@@ -277,7 +277,7 @@ enum clusterfs_operation {
 
 /** A call. Set it to zeros and struct_size, then what the call needs. */
 typedef struct clusterfs_request {
-    size_t struct_size; /**< sizeof(clusterfs_request): later versions have more members */
+    size_t struct_size; /**< sizeof(clusterfs_request): later versions have more members; 0 means nothing in them */
     int operation;      /**< one of clusterfs_operation */
     uint64_t tag;       /**< the caller's own: its answer has it */
     const void *name;   /**< copied by clusterfs_submit() */
@@ -293,6 +293,7 @@ typedef struct clusterfs_answer {
     clusterfs_object *object; /**< of a read that succeeded; the caller releases it. Else nil */
     int operation;            /**< of the request */
     int result;               /**< what the call that waits would have returned */
+    uint64_t reserved[2];     /**< 0 in this version */
 } clusterfs_answer;
 
 /** where answers come in */

@@ -119,6 +119,17 @@ nameOf(const void *const name, const size_t size)
     return size ? std::string(static_cast<const char *>(name), size) : std::string();
 }
 
+/// Whether a structure can be taken: a newer version may have members behind those that are known here, if they are 0.
+/// There is no older version yet, which would be shorter.
+template <class Structure>
+bool
+known(const Structure &given)
+{
+    const auto *const bytes = reinterpret_cast<const char *>(&given);
+    const auto size = given.struct_size;
+    return size >= sizeof(given) && std::all_of(bytes + sizeof(given), bytes + size, [](const char c) { return c == 0; });
+}
+
 /// Takes what the caller's version of the structure has.
 /// \returns 0 or -CLUSTERFS_ARGUMENT
 int
@@ -127,8 +138,8 @@ takeAttributes(const clusterfs_attributes *const given, clusterfs_attributes &at
     attributes = CLUSTERFS_ATTRIBUTES;
     if (!given)
         return 0;
-    if (given->struct_size < sizeof(attributes))
-        return -CLUSTERFS_ARGUMENT; // there is no older version yet
+    if (!known(*given))
+        return -CLUSTERFS_ARGUMENT;
     attributes = *given;
     return attributes.flags || attributes.expected_size < -1 ? -CLUSTERFS_ARGUMENT : 0;
 }
@@ -568,7 +579,7 @@ clusterfs_queue_fd(const clusterfs_queue *const queue)
 int
 clusterfs_submit(clusterfs_queue *const queue, const clusterfs_request *const request)
 {
-    if (!queue || !request || request->struct_size < sizeof(*request))
+    if (!queue || !request || !known(*request))
         return -CLUSTERFS_ARGUMENT;
     const auto &r = *request;
     clusterfs_attributes attributes;

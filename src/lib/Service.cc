@@ -145,8 +145,11 @@ Service::openEngine(const std::string &path, const Config &config, std::string &
     };
     const auto loading = std::make_shared<Loading>();
     const auto result = static_cast<int>(call(loading));
+    auto said = messages();
+    if (!said.empty())
+        said.pop_back(); // its newline
     if (result != 0)
-        error = path + ": the device is " + loading->text + (messages_.empty() ? "" : ": " + messages_.back());
+        error = path + ": the device is " + loading->text + (said.empty() ? "" : ": " + said);
     return result;
 }
 

@@ -78,6 +78,20 @@ TEST_F(Objects, removedOnesAreGoneAndHandlesGoOn) {
     EXPECT_FALSE(store->exists("small"));
 }
 
+TEST_F(Objects, aReleasedHandleGivesItsSpaceBack) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    store->write("large", bytesOf(1, 5000000));
+    ASSERT_NO_FATAL_FAILURE(store->sync());
+    auto large = store->read("large");
+    ASSERT_TRUE(large);
+    EXPECT_TRUE(store->remove("large"));
+    const auto before = store->statistic("clusters free");
+    EXPECT_EQ(large->str(), bytesOf(1, 5000000));
+    EXPECT_EQ(store->statistic("clusters free"), before) << "its bytes are still wanted";
+    large.reset();
+    EXPECT_GT(store->statistic("clusters free"), before + 5000000 / 65536 - 5);
+}
+
 TEST_F(Objects, streamsAppearWhenTheyAreComplete) {
     ASSERT_NO_FATAL_FAILURE(start());
     const auto bytes = bytesOf(5, 3000000);

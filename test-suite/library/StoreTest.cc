@@ -301,6 +301,32 @@ TEST_F(Arguments, thatAreWrongAreRefused) {
     EXPECT_EQ(store->statistic("objects"), 0) << "nothing was stored";
 }
 
+/// programs that were compiled with a later header
+TEST_F(Arguments, ofLaterVersionsAreTakenWhereTheyMeanNothing) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    struct {
+        clusterfs_attributes known = CLUSTERFS_ATTRIBUTES;
+        uint64_t later = 0;
+    } attributes;
+    attributes.known.struct_size = sizeof(attributes);
+    EXPECT_EQ(clusterfs_write(store->get(), "a", 1, "b", 1, &attributes.known), 0);
+    attributes.later = 1;
+    EXPECT_EQ(clusterfs_write(store->get(), "a", 1, "c", 1, &attributes.known), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(get("a"), "b");
+    struct {
+        clusterfs_request known = {};
+        uint64_t later = 0;
+    } request;
+    request.known.struct_size = sizeof(request);
+    request.known.operation = CLUSTERFS_OP_SYNC;
+    clusterfs_queue *queue = nullptr;
+    ASSERT_EQ(clusterfs_queue_new(store->get(), 2, &queue), 0);
+    EXPECT_EQ(clusterfs_submit(queue, &request.known), 0);
+    request.later = 1;
+    EXPECT_EQ(clusterfs_submit(queue, &request.known), -CLUSTERFS_ARGUMENT);
+    clusterfs_queue_free(queue);
+}
+
 TEST_F(Arguments, eachErrorHasATextOfItsOwn) {
     std::vector<std::string> texts;
     for (int code = 0; code <= CLUSTERFS_INTERNAL; ++code) {
