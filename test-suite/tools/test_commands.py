@@ -43,7 +43,7 @@ NOT_RUN = {
     "runs what is built; make check does the same": (
         r"build/simulate --(seed|history) .*", r"build/unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py", "tools/build/lint",
         r"tools/build/lint-engine (src/fs/cluster/engine/Open\.cc|FILE\.\.\.)", "pytest test-suite/tools",
-        "pytest test-suite/harness/test_examples.py -k fits", "build/unit-tests --gtest_brief=1", "build/library-tests( --gtest_brief=1)?"),
+        "pytest test-suite/harness/test_examples.py -k fits", "build/unit-tests --gtest_brief=1", r"build/library-tests( --gtest_(brief|filter)=\S+)?"),
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
