@@ -16,6 +16,7 @@ patientConfig()
     auto c = smallConfig();
     c.persist = 86400;
     c.deleteTime = 86400;
+    c.deleteCount = 1000000;
     c.checkpoint = 604800;
     return c;
 }
@@ -91,6 +92,22 @@ TEST_F(EngineSync, deletesSurviveAPowerCut) {
     ASSERT_NO_FATAL_FAILURE(cutAndReopen());
     for (uint64_t n = 0; n < 20; ++n)
         EXPECT_EQ(t.has(keyOf(n), bytesOf(n, 2000)), n >= 10) << n;
+}
+
+/// more than the journal writes at a time
+TEST_F(EngineSync, thousandsOfDeletesSurviveAPowerCut) {
+    constexpr uint64_t count = 6000;
+    for (uint64_t n = 0; n < count; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 100)), Status::ok);
+    ASSERT_EQ(sync(), Status::ok);
+    for (uint64_t n = 1; n < count; ++n)
+        ASSERT_TRUE(t.engine->remove(keyOf(n)));
+    ASSERT_EQ(t.engine->stats().deletesPending, count - 1);
+    ASSERT_EQ(sync(), Status::ok);
+    EXPECT_EQ(t.engine->stats().deletesPending, 0U);
+    ASSERT_NO_FATAL_FAILURE(cutAndReopen());
+    EXPECT_TRUE(t.has(keyOf(0), bytesOf(0, 100)));
+    EXPECT_EQ(t.engine->objectCount(), 1U);
 }
 
 TEST_F(EngineSync, anEmptyStoreAnswersToo) {

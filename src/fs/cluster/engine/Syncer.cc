@@ -68,12 +68,9 @@ ClusterFs::Syncer::advance(const std::list<Sync>::iterator sync)
             return true;
         sync->step = Step::record;
     }
-    if (sync->step == Step::record) {
-        if (journal_.written() >= sync->ticket || journal_.idle())
-            flush(sync);
-        else
-            journal_.hurry(); // a failed write, or a full region, may have ended the last hurry
-    }
+    // the journal idles without having written all when it had to drop records
+    if (sync->step == Step::record && (journal_.written() >= sync->ticket || journal_.idle()))
+        flush(sync);
     return false;
 }
 
