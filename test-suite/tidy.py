@@ -3,7 +3,8 @@
 """Reads the sources as text and says where they break a rule of the house: FILE:LINE: reason.
 
 The rules: a folder of src/fs/cluster includes only what docs/design.md has below it, and Squid's headers only in
-squid/; the module includes nothing of tools and tests, and tools nothing of tests; lines are short; private
+squid/; the module includes nothing of tools and tests, and tools nothing of tests; the library includes the engine and its own
+headers, and its public headers nothing of either; lines are short; private
 data ends with an underscore; each file names its licence; no former name of docs/glossary.md
 is used; what the module writes to cache.log has its text from base/Messages.h."""
 
@@ -14,9 +15,11 @@ import subprocess
 import sys
 
 MODULE = "src/fs/cluster/"
+LIBRARY = "src/lib/"
+PUBLIC = "include/clusterfs/"
 GLUE = "squid"
 LINE_LENGTH = 180
-CODE = (".cc", ".h", ".py", ".sh")
+CODE = (".cc", ".h", ".hpp", ".c", ".py", ".sh")
 #: files that cannot say under which licence they are: data, and the licence itself
 UNLICENSED = re.compile(r"^(COPYING|examples/store-id\.rules|docs/(results|prove)/.*|test-suite/fuzz/corpus/.*|test-suite/coverage/least|test-suite/skips"
                         r"|packaging/debian/(changelog|source/format|.*\.alternatives))$")
@@ -88,6 +91,19 @@ def includes_of_tests(sources):
         for number, line in sources.lines(name):
             if re.match(r'#include "test-suite/', line):
                 yield name, number, "tools do not include tests"
+
+
+def includes_of_the_library(sources):
+    for name in sources.some(".cc", ".h", below=LIBRARY):
+        for number, line in sources.lines(name):
+            include = re.match(r'#include "(.*)"', line)
+            if include and (not include[1].startswith(("fs/cluster/", "lib/", "clusterfs/")) or include[1].startswith(f"fs/cluster/{GLUE}/")):
+                yield name, number, f"the library includes the engine, and its own headers: not {include[1]}"
+    for name in sources.some(".h", ".hpp", below=PUBLIC):
+        for number, line in sources.lines(name):
+            include = re.match(r'#include "(.*)"', line)
+            if include and "/" in include[1]:
+                yield name, number, f"a public header includes public headers only: not {include[1]}"
 
 
 def long_lines(sources):
@@ -168,7 +184,7 @@ def texts_of_messages(sources):
                 yield name, text.count("\n", 0, call.start()) + 1, f"{call[1]}() takes its text and its level from a row of base/Messages.h"
 
 
-RULES = (upward_includes, includes_of_tests, long_lines, data_members, licences, former_names, texts_of_messages)
+RULES = (upward_includes, includes_of_tests, includes_of_the_library, long_lines, data_members, licences, former_names, texts_of_messages)
 
 
 def main():

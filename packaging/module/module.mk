@@ -7,7 +7,7 @@
 
 name := $(notdir $(PROGRAM))
 engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
-tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) \
+tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) src/lib/Formatting.cc \
 	src/fs/cluster/squid/MapCells.cc src/fs/cluster/squid/ObjectText.cc
 glue := $(shell cd $(TOP) && find src/fs/cluster/squid -name '*.cc' | sort) packaging/module/Module.cc packaging/module/Fit.cc
 

@@ -13,7 +13,7 @@ from common import BUILD, TOP
 @pytest.fixture
 def tree(folder):
     """A copy of all that the tables' rows are written into."""
-    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man", "squid-patches", "tools/build/documents.py"):
+    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man", "include", "squid-patches", "tools/build/documents.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, folder / name)
     return folder
@@ -39,6 +39,8 @@ def test_they_are_as_they_should_be(tree):
     ("docs/format.md", "| 2 | 0.1 |", "| 2 | 0.2 |"),
     ("docs/man/clusterfs-format.8", "by default 1024", "by default 1025"),
     ("docs/man/clusterfs-purge.8", '"" "clusterfs ', '"" "clusterfs 99.'),
+    ("docs/man/clusterfs.3", "size_t name_size, const void *data", "const void *data"),
+    ("docs/man/clusterfs.3", "There is no such object", "It is gone"),
     ("docs/man/clusterfs.8", "Draw a picture of a clusterfs device", "Draw a picture"),
     ("squid-patches/6/0003-clusterfs-documented.patch", "Default: closest-write.", "Default: closest."),
     ("squid-patches/7/0003-clusterfs-documented.patch", "+\tUsage:\n", ""),

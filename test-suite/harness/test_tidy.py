@@ -21,6 +21,8 @@ TREE = {
                                    '    debugs(47, DBG_IMPORTANT, messageLine<Message::full>(e));\n'
                                    '    fatal(messageText<Message::full>(path).c_str());\n}\n',
     "tools/cli/main.cc": f'// {SPDX}\n#include "fs/cluster/upper/A.h"\n',
+    "src/lib/Store.cc": f'// {SPDX}\n#include "lib/Store.h"\n#include "fs/cluster/upper/A.h"\n#include "clusterfs/clusterfs.h"\n',
+    "include/clusterfs/clusterfs.hpp": f'// {SPDX}\n#include "clusterfs.h"\n',
 }
 
 
@@ -50,6 +52,9 @@ def test_each_rule_is_enforced(folder):
             ("src/fs/cluster/lower/B.h", '#include "tools/cli/Image.h"\n', "2: only squid/ includes what is not of the module: tools/cli/Image.h"),
             ("src/fs/cluster/attic/D.h", "\n", "1: attic/ is not in the table of floors (docs/design.md)"),
             ("tools/cli/main.cc", '#include "test-suite/doubles/FaultyDevice.h"\n', "2: tools do not include tests"),
+            ("src/lib/Jobs.cc", '#include "tools/base/Text.h"\n', "2: the library includes the engine, and its own headers: not tools/base/Text.h"),
+            ("src/lib/Jobs.cc", '#include "fs/cluster/squid/A.h"\n', "2: the library includes the engine, and its own headers: not fs/cluster/squid/A.h"),
+            ("include/clusterfs/a.h", '#include "lib/Store.h"\n', "2: a public header includes public headers only: not lib/Store.h"),
             ("tools/a.py", "#" * 181 + "\n", "2: the line has 181 characters, more than 180"),
             ("src/fs/cluster/lower/E.h", "class E\n{\n    std::vector<int> all;\n};\n",
              "4: all is private data, and its name does not end with _"),

@@ -13,7 +13,7 @@ from toolkit import need_root, program
 
 # What makes a line of a block, or a word in backticks, a command.
 PROGRAMS = re.compile(
-    r"(\./|build/(simulate|unit-tests|bench|squid)|tools/|python3 |pytest |make |clusterfs (" +
+    r"(\./|build/(simulate|unit-tests|library-tests|bench|squid)|tools/|python3 |pytest |make |clusterfs (" +
     "|".join(path.stem.partition("-")[2] for path in (TOP / "docs" / "man").glob("clusterfs-*.8")) + r"|help)\b|bench-|squid( |$)|squidclient |"
     r"curl |git |truncate |chown |wipefs )")
 
@@ -30,7 +30,7 @@ NOT_RUN = {
     "compiles, and ./check does the same": (
         "./bootstrap.sh && mkdir -p build && cd build && ../configure && make && make check", "make squid", "./check", "make coverage", "make check-mutants",
         "make check-fuzz", r"make fuzz TARGET=(image SECONDS=(600|3600)|\.\.\.)", "make diskmodel", "make check-programs", "make squid-7",
-        "./bootstrap.sh", "make help", "make check", "./check engine", "pytest test-suite/mutation -k older-copies"),
+        "./bootstrap.sh", "make help", "make check", "make check-library", "make installcheck", "./check engine", "pytest test-suite/mutation -k older-copies"),
     "installs": ("make install", r"\./quickstart( --own-squid)?", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
@@ -43,7 +43,7 @@ NOT_RUN = {
     "runs what is built; make check does the same": (
         r"build/simulate --(seed|history) .*", r"build/unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py", "tools/build/lint",
         r"tools/build/lint-engine (src/fs/cluster/engine/Open\.cc|FILE\.\.\.)", "pytest test-suite/tools",
-        "pytest test-suite/harness/test_examples.py -k fits", "build/unit-tests --gtest_brief=1"),
+        "pytest test-suite/harness/test_examples.py -k fits", "build/unit-tests --gtest_brief=1", r"build/library-tests( --gtest_(brief|filter)=\S+)?"),
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
@@ -157,7 +157,7 @@ def test_targets_of_make():
     """Each make X of the pages is a target."""
     rules = (TOP / "Makefile.am").read_text(encoding="utf-8")
     targets = {name for line in re.findall(r"^([\w -]+):(?!=)", rules, re.M) for name in line.split()}
-    targets |= {"check", "install", "diskmodel"}  # automake's, and programs
+    targets |= {"check", "install", "installcheck", "diskmodel"}  # automake's, and programs
     for command in sorted(all_commands()):
         for target in re.findall(r"\bmake ([a-z][\w-]*)", command):
             assert target in targets, f"{command}: no such target"

@@ -19,6 +19,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CLUSTERFS_BUILD") or TOP / "build")
 #: what a document has before and behind the part of that name
 MARKS = {".md": ("<!-- make docs writes {} from here -->", "<!-- to here -->"),
+         ".3": ('.\\" make docs writes {} from here', '.\\" to here'),
          ".8": ('.\\" make docs writes {} from here', '.\\" to here')}
 
 GROUPS = ("format", "memory", "policy", "persistence", "device")
@@ -126,6 +127,30 @@ def page_names(_):
         yield f".BR {name} (8),".replace("-", "\\-")
 
 
+# the library, from its header
+
+
+def header():
+    return (TOP / "include" / "clusterfs" / "clusterfs.h").read_text(encoding="utf-8")
+
+
+def library_calls(_):
+    """The declarations of all calls, with a gap between the sections of the header."""
+    for section in re.split(r"^/\* ---- .* ---- \*/$", header(), flags=re.M)[1:]:
+        calls = re.findall(r"^\w[^\n(;]*\bclusterfs_\w+\([^;]*\);", re.sub(r"/\*.*?\*/", "", section, flags=re.S), re.M)
+        if calls:
+            yield ".sp"
+        for call in calls:
+            whole = re.sub(r"(?<!,) ", "\0", " ".join(call.split()))  # a parameter stays in its line
+            for line in textwrap.wrap(whole, 72, subsequent_indent="    ", break_long_words=False):
+                yield '.B "{}"'.format(line.replace("\0", " "))
+
+
+def library_errors(_):
+    for name, meaning in re.findall(r"^    (CLUSTERFS_\w+) = \d+,?\s*/\*\*< (.*) \*/$", header(), re.M):
+        yield from (".TP", f".B {name}", f"{meaning[0].upper()}{meaning[1:]}.".replace("-", "\\-"))
+
+
 # statistics
 
 
@@ -196,11 +221,13 @@ PARTS = (
     ("docs/man/clusterfs.8", "the synopses", synopses),
     ("docs/man/clusterfs.8", "the subcommands", purposes),
     ("docs/man/clusterfs.8", "the pages", page_names),
+    ("docs/man/clusterfs.3", "the calls", library_calls),
+    ("docs/man/clusterfs.3", "the errors", library_errors),
     *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),
     *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),
     ("docs/format.md", "the history", history_table),
 )
-MANUAL = sorted(TOP.glob("docs/man/*.8"))
+MANUAL = sorted(TOP.glob("docs/man/*.[38]"))
 PATCHES = sorted(TOP.glob("squid-patches/*/0003-*.patch"))
 
 
@@ -224,7 +251,7 @@ def wanted(tables):
     texts[path] = re.sub(r"^(# On-disk format, version )\d+", rf"\g<1>{len(tables['history'])}", texts[path], flags=re.M)
     for path in MANUAL:
         text = texts.get(path) or path.read_text(encoding="utf-8")
-        texts[path] = re.sub(r'^(\.TH \S+ 8 "" "clusterfs)[^"]*"', rf'\g<1> {tables["version"]}"', text, flags=re.M)
+        texts[path] = re.sub(r'^(\.TH \S+ [38] "" "clusterfs)[^"]*"', rf'\g<1> {tables["version"]}"', text, flags=re.M)
     for path in PATCHES:
         texts[path] = patched(path.read_text(encoding="utf-8"), tables)
     return texts

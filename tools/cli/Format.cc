@@ -45,9 +45,8 @@ int
 format(FormatOrder &order, std::string &error)
 {
     bool already = false;
-    const int result = makeCache(order, already, error);
-    if (result != exitFine)
-        return result;
+    if (makeCache(order, already, error) != Status::ok)
+        return exitCannot;
     if (!already)
         return describe(order, error);
     printf("%s: is a clusterfs device already and was left as it is; --force would empty it\n", order.path.c_str());

@@ -307,11 +307,8 @@ setUp(Plan &plan, std::string &error)
         plan.order.config.objectKb = Config::usualObjectKb;
     if (!examineAll(plan, error))
         return exitCannot;
-    if (plan.apply) {
-        const int result = makeCache(plan.order, plan.already, error);
-        if (result != exitFine)
-            return result;
-    }
+    if (plan.apply && makeCache(plan.order, plan.already, error) != Status::ok)
+        return exitCannot;
     showDisk(plan);
     showMemory(plan);
     show("owner", plan.order.owner->pw_name + std::string(plan.apply ? "" : ", from then on"));

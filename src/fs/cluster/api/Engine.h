@@ -155,6 +155,12 @@ public:
     /// makes a checkpoint begin soon
     virtual void requestCheckpoint() = 0;
 
+    /// Packs what is finished now, writes the deletes until now to the journal, and flushes the disk, at once instead
+    /// of after Config::persist and Config::deleteTime.
+    /// \param done is called once, from poll(); not when the engine is closed before. ok: all of it survives a power
+    /// cut; ioError: the device takes no writes; offline
+    virtual void sync(std::function<void(Status)> done) = 0;
+
     /// objects that were removed or replaced, and of which the journal on the device does not know yet
     virtual std::vector<Key> removalsPending() const = 0;
 

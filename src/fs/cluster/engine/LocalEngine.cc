@@ -31,6 +31,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     checkpointer_(context_, journal_, groups_, superblock),
     recovery_(context_, journal_, superblock),
     groupLoader_(context_, groups_),
+    syncer_(context_, journal_, packer_),
     probe_(context_)
 {
     context_.catalog.tellReleases(journal_);
@@ -116,6 +117,7 @@ ClusterFs::LocalEngine::work()
     }
     if (recovery_.knowsJournal()) // during a start, too: Config::deleteTime bounds each delete
         journal_.poll();
+    syncer_.poll();
     writers_.poll();
     probe_.poll();
 }
@@ -238,6 +240,7 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
     if (!pollUntil([this] { return recovery_.done(); }, deadline))
         return Status::aborted;
     const auto &staging = context_.catalog.staging();
+    syncer_.stop();
     packer_.packAll(true);
     const auto isPacked = [&] { return !staging.completeBytes() && packer_.nothingInFlight() && !writers_.bytesInFlight; };
     // groups that are not loaded yet would be missing in the checkpoint
@@ -504,6 +507,13 @@ ClusterFs::LocalEngine::setPersist(const uint64_t group, const uint32_t seconds)
     const bool done = groups_.setPersist(group, seconds);
     nextFlush_ = std::min(nextFlush_, nextFlush());
     return done;
+}
+
+void
+ClusterFs::LocalEngine::sync(std::function<void(Status)> done)
+{
+    if (!closed())
+        syncer_.begin(std::move(done));
 }
 
 uint64_t

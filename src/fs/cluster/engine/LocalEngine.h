@@ -9,6 +9,7 @@
 #include "fs/cluster/context/HealthProbe.h"
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/engine/GroupControl.h"
+#include "fs/cluster/engine/Syncer.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/objects/Admission.h"
 #include "fs/cluster/objects/ObjectReader.h"
@@ -62,6 +63,7 @@ public:
     bool setPersist(uint64_t group, uint32_t seconds) override;
     void reconfigure(const Config &) override;
     void requestCheckpoint() override { checkpointer_.request(); }
+    void sync(std::function<void(Status)> done) override;
     std::vector<Key> removalsPending() const override { return journal_.removals(); }
     uint64_t objectCount() const override { return context_.catalog.objects(); }
     uint64_t liveBytes() const override { return context_.catalog.liveBytes(); }
@@ -107,6 +109,7 @@ private:
     Checkpointer checkpointer_;
     Recovery recovery_;
     GroupLoader groupLoader_;
+    Syncer syncer_;
     HealthProbe probe_;
 
     std::vector<Key> group_; ///< scratch memory of note()

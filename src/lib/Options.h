@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a store is opened with. */
+
+#ifndef CLUSTERFS_SRC_LIB_OPTIONS_H
+#define CLUSTERFS_SRC_LIB_OPTIONS_H
+
+#include "fs/cluster/api/Config.h"
+#include "lib/Name.h"
+
+/// the handle of the C interface
+struct clusterfs_options {
+    clusterfs_options() { config.list = true; } // a library that could not list its objects would surprise people
+
+    ClusterFs::Config config;
+    ClusterFs::Library::KeyMaker makeKey = &ClusterFs::Library::digestOf; ///< only tests have another one
+};
+
+#endif

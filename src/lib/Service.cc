@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The thread that runs the engine of one device. */
+
+#include "lib/Service.h"
+
+#include "clusterfs/clusterfs.h"
+#include "fs/cluster/engine/Open.h"
+#include "fs/cluster/layout/Superblock.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <new>
+
+namespace ClusterFs::Library {
+namespace {
+
+constexpr int idleMilliseconds = 100; ///< the engine wants to be run that often
+constexpr int busyMilliseconds = 10; ///< while jobs wait and the device works: it announces its answers
+constexpr int pauseMilliseconds = 1; ///< while jobs wait and the device does not: they wait for the engine's timers
+constexpr unsigned closeMilliseconds = 600000;
+
+/// waits until the service has ended a job
+class Waiter
+{
+public:
+    void end() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        over_ = true;
+        changed_.notify_one(); // with the lock: the waiter may be gone right after it
+    }
+    void wait() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [this] { return over_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool over_ = false;
+};
+
+} // namespace
+
+int
+errorOf(const Status status)
+{
+    switch (status) {
+    case Status::ok:
+        return 0;
+    case Status::notFound:
+    case Status::aborted:
+        return -CLUSTERFS_NOT_FOUND;
+    case Status::busy:
+        return -CLUSTERFS_BUSY;
+    case Status::full:
+        return -CLUSTERFS_NO_ROOM;
+    case Status::ioError:
+        return -CLUSTERFS_IO;
+    case Status::corrupt:
+        return -CLUSTERFS_DAMAGED;
+    case Status::notOurs:
+        return -CLUSTERFS_FOREIGN;
+    case Status::unsupported:
+        return -CLUSTERFS_UNSUPPORTED;
+    case Status::offline:
+        return -CLUSTERFS_OFFLINE;
+    }
+    return -CLUSTERFS_INTERNAL;
+}
+
+Service::Service() = default;
+
+Service::~Service()
+{
+    (void)close();
+    if (event_ >= 0)
+        ::close(event_);
+}
+
+int
+Service::Open(const std::string &path, const Config &config, std::unique_ptr<Service> &service, std::string &error)
+{
+    std::unique_ptr<Service> opened(new Service);
+    const int result = opened->openEngine(path, config, error);
+    if (result == 0)
+        service = std::move(opened);
+    return result;
+}
+
+/// a log that may be called from any thread
+Log
+Service::log()
+{
+    return [this](const LogLevel level, const std::string &line) {
+        if (level > LogLevel::warning)
+            return;
+        const Lock lock(mutex_);
+        messages_.push_back(line);
+        if (messages_.size() > maxMessages)
+            messages_.pop_front();
+    };
+}
+
+int
+Service::openEngine(const std::string &path, const Config &config, std::string &error)
+{
+    event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (event_ < 0) {
+        error = std::string("no eventfd: ") + strerror(errno);
+        return -CLUSTERFS_NO_MEMORY;
+    }
+    AioDevice::OpenOptions options;
+    options.path = path;
+    options.depth = config.depth;
+    device_ = AioDevice::Open(clock_, options, log(), error);
+    if (!device_)
+        return -CLUSTERFS_DEVICE;
+    const auto status = ClusterFs::openEngine(*device_, clock_, config, log(), engine_, error);
+    if (status != Status::ok) {
+        error = path + ": " + (error.empty() ? statusText(status) : error);
+        return errorOf(status);
+    }
+    const auto &uuid = engine_->superblock()->uuid;
+    memcpy(&number_, uuid.data(), sizeof(number_));
+    start();
+
+    /// waits until objects are found, or never will be
+    class Loading final : public Job
+    {
+    public:
+        Progress run(Engine &engine) override {
+            const auto state = engine.state();
+            result = state == EngineState::serving ? 0 : -CLUSTERFS_IO;
+            text = engine.stateText();
+            return state == EngineState::recovering ? Progress::waits : Progress::over;
+        }
+        std::string text;
+    };
+    const auto loading = std::make_shared<Loading>();
+    const auto result = static_cast<int>(call(loading));
+    auto said = messages();
+    if (!said.empty())
+        said.pop_back(); // its newline
+    if (result != 0)
+        error = path + ": the device is " + loading->text + (said.empty() ? "" : ": " + said);
+    return result;
+}
+
+/// Starts the thread. Signals are the business of the program's own threads.
+void
+Service::start()
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        thread_ = std::thread([this] { serve(); });
+    } catch (...) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+int64_t
+Service::call(const JobPointer &job)
+{
+    Waiter waiter;
+    {
+        Lock lock(mutex_);
+        room_.wait(lock, [this] { return jobs_ < maxJobs || stopping_; });
+        if (stopping_)
+            return -CLUSTERFS_CLOSED;
+        enqueue({job, [&waiter] { waiter.end(); }});
+    }
+    waiter.wait();
+    return job->result;
+}
+
+int
+Service::post(const JobPointer &job, std::function<void()> over)
+{
+    const Lock lock(mutex_);
+    if (stopping_)
+        return -CLUSTERFS_CLOSED;
+    if (jobs_ >= maxJobs)
+        return -CLUSTERFS_BUSY;
+    enqueue({job, std::move(over)});
+    return 0;
+}
+
+/// the caller has the lock
+void
+Service::enqueue(Entry entry)
+{
+    incoming_.push_back(std::move(entry));
+    ++jobs_;
+    wake();
+}
+
+void
+Service::postEnd(std::function<void(Service &)> end)
+{
+    const Lock lock(mutex_);
+    if (stopping_)
+        return;
+    ends_.push_back(std::move(end));
+    wake();
+}
+
+/// the caller has the lock
+void
+Service::wake()
+{
+    if (!sleeps_)
+        return;
+    sleeps_ = false;
+    const uint64_t one = 1;
+    (void)!write(event_, &one, sizeof(one)); // cannot fail: the counter is far from its end
+}
+
+void
+Service::serve()
+{
+    bool sound = true;
+    while (sound && takeIncoming()) {
+        (void)runAll(fresh_);
+        pending_.splice(pending_.end(), fresh_);
+        sound = turn();
+        sleep(runAll(pending_));
+    }
+    endAll();
+    closeResult_ = sound && engine_->close(closeMilliseconds) == Status::ok ? 0 : -CLUSTERFS_IO;
+}
+
+/// \returns false when the engine cannot go on, for which its device is left as after a crash
+bool
+Service::turn()
+{
+    std::string what = "unknown";
+    try {
+        engine_->poll();
+        return true;
+    } catch (const std::exception &e) {
+        what = e.what();
+    } catch (...) {
+    }
+    const Lock lock(mutex_);
+    messages_.push_back("the engine failed, and its device is not used any more: " + what);
+    stopping_ = true;
+    return false;
+}
+
+/// \returns false when the service is to stop
+bool
+Service::takeIncoming()
+{
+    std::deque<std::function<void(Service &)>> ends;
+    {
+        const Lock lock(mutex_);
+        sleeps_ = false;
+        if (stopping_)
+            return false;
+        while (!incoming_.empty()) {
+            fresh_.push_back(std::move(incoming_.front()));
+            incoming_.pop_front();
+        }
+        ends.swap(ends_);
+    }
+    for (const auto &end: ends)
+        end(*this);
+    return true;
+}
+
+/// runs jobs once, and takes those away that are over
+/// \returns over when none is left; goesOn when one does; else waits
+Progress
+Service::runAll(std::list<Entry> &entries)
+{
+    auto progress = Progress::over;
+    size_t over = 0;
+    for (auto i = entries.begin(); i != entries.end();) {
+        auto came = Progress::over;
+        try {
+            came = i->job->run(*engine_);
+        } catch (const std::bad_alloc &) {
+            i->job->result = -CLUSTERFS_NO_MEMORY;
+        } catch (...) {
+            i->job->result = -CLUSTERFS_INTERNAL;
+        }
+        if (came != Progress::over) {
+            if (progress != Progress::goesOn)
+                progress = came;
+            ++i;
+            continue;
+        }
+        const auto ended = std::move(i->over);
+        i->job.reset();
+        i = entries.erase(i);
+        ++over;
+        ended();
+    }
+    if (over) {
+        const Lock lock(mutex_);
+        jobs_ -= over;
+        room_.notify_all();
+    }
+    return progress;
+}
+
+/// waits until there is something to do
+void
+Service::sleep(const Progress progress)
+{
+    if (progress == Progress::goesOn)
+        return;
+    {
+        const Lock lock(mutex_);
+        if (!incoming_.empty() || !ends_.empty() || stopping_)
+            return;
+        sleeps_ = true;
+    }
+    int milliseconds = idleMilliseconds;
+    if (progress == Progress::waits)
+        milliseconds = device_->idle() ? pauseMilliseconds : busyMilliseconds;
+    struct pollfd events[] = {{event_, POLLIN, 0}, {device_->wakeupFd(), POLLIN, 0}};
+    // a failure ends the sleep early, which does no harm
+    if (::poll(events, 2, milliseconds) > 0 && events[0].revents) {
+        uint64_t count = 0;
+        (void)!read(event_, &count, sizeof(count));
+    }
+}
+
+/// ends all that callers and handles have here
+void
+Service::endAll()
+{
+    {
+        const Lock lock(mutex_);
+        for (auto &entry: incoming_)
+            fresh_.push_back(std::move(entry));
+        incoming_.clear();
+        ends_.clear();
+        jobs_ = 0;
+        room_.notify_all();
+    }
+    pending_.splice(pending_.end(), fresh_);
+    for (auto &entry: pending_) {
+        entry.job->result = -CLUSTERFS_CLOSED;
+        entry.over();
+    }
+    pending_.clear();
+    readers.clear();
+    writers.clear();
+}
+
+int
+Service::close()
+{
+    if (!thread_.joinable())
+        return closeResult_;
+    {
+        const Lock lock(mutex_);
+        stopping_ = true;
+        wake();
+    }
+    thread_.join();
+    engine_.reset();
+    device_.reset();
+    return closeResult_;
+}
+
+std::string
+Service::messages() const
+{
+    const Lock lock(mutex_);
+    std::string text;
+    for (const auto &line: messages_)
+        text += line + "\n";
+    return text;
+}
+
+} // namespace ClusterFs::Library

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* An open store on one device or several. */
+
+#include "lib/Store.h"
+
+#include "clusterfs/clusterfs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <future>
+
+namespace ClusterFs::Library {
+namespace {
+
+/// a number that looks random, the same for the same one
+uint64_t
+mixed(uint64_t n)
+{
+    n ^= n >> 33;
+    n *= 0xff51afd7ed558ccdULL;
+    n ^= n >> 33;
+    n *= 0xc4ceb9fe1a85ec53ULL;
+    return n ^ (n >> 33);
+}
+
+} // namespace
+
+int
+Store::Open(const std::vector<std::string> &paths, const clusterfs_options &options, std::shared_ptr<Store> &store, std::string &error)
+{
+    if (!options.config.validate(error))
+        return -CLUSTERFS_ARGUMENT;
+    const std::shared_ptr<Store> opened(new Store);
+    opened->makeKey_ = options.makeKey;
+    opened->listed_ = options.config.list;
+    opened->owner_ = getpid();
+    for (const auto &path: paths) {
+        std::unique_ptr<Service> service;
+        const int result = Service::Open(path, options.config, service, error);
+        if (result != 0)
+            return result;
+        opened->services_.push_back(std::move(service));
+    }
+    store = opened;
+    return 0;
+}
+
+int
+Store::close()
+{
+    int result = 0;
+    for (const auto &service: services_) {
+        const int one = service->close();
+        result = result != 0 ? result : one;
+    }
+    return result;
+}
+
+bool
+Store::forked() const
+{
+    return getpid() != owner_;
+}
+
+/// The device whose number makes the highest value with the key (rendezvous hashing, Thaler and Ravishankar, 1998): the
+/// order of devices has no effect, and one device more takes only its own share of the objects.
+Store::Target
+Store::target(const std::string &name) const
+{
+    const auto key = makeKey_(name.data(), name.size());
+    auto *best = services_.front().get();
+    uint64_t most = 0;
+    for (const auto &service: services_) {
+        const auto value = mixed(service->number() ^ mixed(key.high() ^ key.low()));
+        if (value > most) {
+            most = value;
+            best = service.get();
+        }
+    }
+    return {key, Label::Of(name), *best};
+}
+
+int
+Store::write(const std::string &name, const void *const data, const size_t size, const uint64_t group) const
+{
+    auto t = target(name);
+    return static_cast<int>(t.service.call(std::make_shared<WriteJob>(t.service, t.key, std::move(t.label), data, size, group)));
+}
+
+int
+Store::create(const std::string &name, const int64_t expected, const uint64_t group, Service *&service, uint64_t &number) const
+{
+    auto t = target(name);
+    const auto job = std::make_shared<CreateJob>(t.service, t.key, std::move(t.label), expected, group);
+    const auto result = t.service.call(job);
+    service = &t.service;
+    number = job->number;
+    return static_cast<int>(result);
+}
+
+int
+Store::read(const std::string &name, std::unique_ptr<Object> &object)
+{
+    auto t = target(name);
+    const auto labelBytes = t.label.size();
+    const auto job = std::make_shared<ReadJob>(t.service, t.key, std::move(t.label), true);
+    const auto result = t.service.call(job);
+    if (result == 0)
+        object = std::make_unique<Object>(shared_from_this(), t.service, labelBytes, *job);
+    return static_cast<int>(result);
+}
+
+int64_t
+Store::readInto(const std::string &name, void *const to, const size_t size) const
+{
+    auto t = target(name);
+    char nowhere = 0;
+    const auto job = std::make_shared<ReadJob>(t.service, t.key, std::move(t.label), size ? to : &nowhere, size);
+    const auto result = t.service.call(job);
+    return result == 0 ? static_cast<int64_t>(job->size) : result;
+}
+
+int
+Store::remove(const std::string &name) const
+{
+    const auto t = target(name);
+    return static_cast<int>(t.service.ask([&t](Engine &engine) { return engine.remove(t.key) ? 0 : -CLUSTERFS_NOT_FOUND; }));
+}
+
+int64_t
+Store::length(const std::string &name) const
+{
+    const auto t = target(name);
+    return t.service.ask([&t](Engine &engine) -> int64_t {
+        ObjectInfo info;
+        if (!engine.peek(t.key, info) || info.size < t.label.size())
+            return -CLUSTERFS_NOT_FOUND;
+        return static_cast<int64_t>(info.size - t.label.size());
+    });
+}
+
+int
+Store::sync() const
+{
+    // all devices at a time
+    std::vector<JobPointer> jobs;
+    std::vector<std::future<void>> ends;
+    int error = 0;
+    for (const auto &service: services_) {
+        const auto job = std::make_shared<SyncJob>();
+        const auto end = std::make_shared<std::promise<void>>();
+        auto ended = end->get_future();
+        const int posted = service->post(job, [end] { end->set_value(); });
+        if (posted == 0) {
+            jobs.push_back(job);
+            ends.push_back(std::move(ended));
+            continue;
+        }
+        // its queue is full: waits for room, while the others work
+        const auto result = posted == -CLUSTERFS_BUSY ? service->call(std::make_shared<SyncJob>()) : posted;
+        error = result != 0 ? static_cast<int>(result) : error;
+    }
+    for (size_t n = 0; n < jobs.size(); ++n) {
+        ends[n].wait();
+        error = jobs[n]->result != 0 ? static_cast<int>(jobs[n]->result) : error;
+    }
+    return error;
+}
+
+int
+Store::collocate(const std::string &leader, const std::vector<std::string> &members) const
+{
+    const auto first = target(leader);
+    std::unordered_map<Service *, std::vector<Key>> keys;
+    for (const auto &name: members) {
+        const auto t = target(name);
+        keys[&t.service].push_back(t.key);
+    }
+    for (const auto &[service, ofDevice]: keys) {
+        const auto result = service->ask([&key = first.key, &all = ofDevice](Engine &engine) {
+            engine.collocate(key, all);
+            return 0;
+        });
+        if (result != 0)
+            return static_cast<int>(result);
+    }
+    return 0;
+}
+
+int
+Store::assign(const uint64_t group, const std::string &name) const
+{
+    const auto t = target(name);
+    return static_cast<int>(t.service.ask([&t, group](Engine &engine) {
+        engine.assign(group, t.key);
+        return 0;
+    }));
+}
+
+int
+Store::favour(const uint64_t group, const bool love) const
+{
+    for (const auto &service: services_) {
+        const auto result = service->ask([group, love](Engine &engine) {
+            love ? engine.love(group) : engine.hate(group);
+            return 0;
+        });
+        if (result != 0)
+            return static_cast<int>(result);
+    }
+    return 0;
+}
+
+Object::Object(std::shared_ptr<Store> store, Service &service, const size_t labelBytes, ReadJob &job):
+    store_(std::move(store)),
+    service_(service),
+    labelBytes_(labelBytes),
+    size_(job.size),
+    number_(job.number),
+    whole_(number_ ? Bytes() : std::move(job.bytes))
+{
+}
+
+Object::~Object()
+{
+    if (number_ && !store_->forked())
+        service_.postEnd([number = number_](Service &service) { service.readers.remove(number); });
+}
+
+int64_t
+Object::copy(const uint64_t offset, void *const to, size_t size) const
+{
+    if (offset >= size_)
+        return 0;
+    size = std::min<uint64_t>(size, size_ - offset);
+    if (!size)
+        return 0;
+    if (number_)
+        return copyLarge(offset, static_cast<char *>(to), size);
+    memcpy(to, whole_.data() + labelBytes_ + offset, size);
+    return static_cast<int64_t>(size);
+}
+
+/// \param size bytes that the object has there, at least 1
+int64_t
+Object::copyLarge(const uint64_t offset, char *const to, const size_t size) const
+{
+    const auto result = service_.call(std::make_shared<CopyJob>(service_, number_, labelBytes_ + offset, to, size));
+    return result == 0 ? static_cast<int64_t>(size) : result;
+}
+
+int
+Object::view(const uint64_t offset, const void *&data, size_t &size)
+{
+    data = nullptr;
+    size = 0;
+    if (offset >= size_)
+        return 0;
+    if (!number_) {
+        data = whole_.data() + labelBytes_ + offset;
+        size = size_ - offset;
+        return 0;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto start = offset / pieceBytes * pieceBytes;
+    auto found = pieces_.find(start / pieceBytes);
+    if (found == pieces_.end()) {
+        Bytes piece(std::min<uint64_t>(pieceBytes, size_ - start));
+        const auto result = copyLarge(start, piece.data(), piece.size());
+        if (result < 0)
+            return static_cast<int>(result);
+        found = pieces_.emplace(start / pieceBytes, std::move(piece)).first;
+    }
+    data = found->second.data() + (offset - start);
+    size = found->second.size() - (offset - start);
+    return 0;
+}
+
+} // namespace ClusterFs::Library
