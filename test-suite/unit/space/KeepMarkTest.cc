@@ -66,23 +66,23 @@ TEST(KeepMark, followsClustersThatAreWorthMoreOneByOne) {
     EXPECT_TRUE(mark.isBelow(2 + 2 * step));
 }
 
-/// 17 percent: three quarters are for evictions
+/// 20 percent: three fifths are for evictions
 TEST(RewriteBudget, isAShareOfWhatWasPacked) {
-    constexpr uint32_t percent = 17;
+    constexpr uint32_t percent = 20;
     constexpr uint64_t mb = 1 << 20;
     RewriteBudget budget;
     EXPECT_EQ(budget.forEviction(0, percent), 0U);
     EXPECT_EQ(budget.forEviction(1000 * mb, 0), 0U);
     budget.notePacked(900 * mb);
-    EXPECT_NEAR(static_cast<double>(budget.forEviction(100 * mb, percent)), 127.5 * mb, 1000);
+    EXPECT_NEAR(static_cast<double>(budget.forEviction(100 * mb, percent)), 120.0 * mb, 1000);
     budget.noteEvicted(100 * mb);
-    EXPECT_NEAR(static_cast<double>(budget.forEviction(100 * mb, percent)), 27.5 * mb, 1000);
+    EXPECT_NEAR(static_cast<double>(budget.forEviction(100 * mb, percent)), 20.0 * mb, 1000);
     budget.noteEvicted(100 * mb);
     EXPECT_EQ(budget.forEviction(100 * mb, percent), 0U) << "it is used up";
 
-    EXPECT_TRUE(budget.allowsRegrouping(42 * mb, 100 * mb, percent));
-    EXPECT_FALSE(budget.allowsRegrouping(43 * mb, 100 * mb, percent));
-    budget.noteRegrouped(40 * mb);
+    EXPECT_TRUE(budget.allowsRegrouping(80 * mb, 100 * mb, percent));
+    EXPECT_FALSE(budget.allowsRegrouping(81 * mb, 100 * mb, percent));
+    budget.noteRegrouped(78 * mb);
     EXPECT_TRUE(budget.allowsRegrouping(2 * mb, 100 * mb, percent));
     EXPECT_FALSE(budget.allowsRegrouping(3 * mb, 100 * mb, percent));
     EXPECT_FALSE(budget.allowsRegrouping(1, 100 * mb, 0));

@@ -98,7 +98,7 @@ inline Config
 muchRewriting()
 {
     auto c = smallConfig();
-    c.writeBudget = 40;
+    c.writeBudget = 25;
     return c;
 }
 
