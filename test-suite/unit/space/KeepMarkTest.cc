@@ -66,9 +66,9 @@ TEST(KeepMark, followsClustersThatAreWorthMoreOneByOne) {
     EXPECT_TRUE(mark.isBelow(2 + 2 * step));
 }
 
-/// 20 percent: three fifths are for evictions
+/// 18 percent: two thirds are for evictions
 TEST(RewriteBudget, isAShareOfWhatWasPacked) {
-    constexpr uint32_t percent = 20;
+    constexpr uint32_t percent = 18;
     constexpr uint64_t mb = 1 << 20;
     RewriteBudget budget;
     EXPECT_EQ(budget.forEviction(0, percent), 0U);
@@ -80,9 +80,9 @@ TEST(RewriteBudget, isAShareOfWhatWasPacked) {
     budget.noteEvicted(100 * mb);
     EXPECT_EQ(budget.forEviction(100 * mb, percent), 0U) << "it is used up";
 
-    EXPECT_TRUE(budget.allowsRegrouping(80 * mb, 100 * mb, percent));
-    EXPECT_FALSE(budget.allowsRegrouping(81 * mb, 100 * mb, percent));
-    budget.noteRegrouped(78 * mb);
+    EXPECT_TRUE(budget.allowsRegrouping(60 * mb, 100 * mb, percent));
+    EXPECT_FALSE(budget.allowsRegrouping(61 * mb, 100 * mb, percent));
+    budget.noteRegrouped(58 * mb);
     EXPECT_TRUE(budget.allowsRegrouping(2 * mb, 100 * mb, percent));
     EXPECT_FALSE(budget.allowsRegrouping(3 * mb, 100 * mb, percent));
     EXPECT_FALSE(budget.allowsRegrouping(1, 100 * mb, 0));

@@ -98,7 +98,7 @@ inline Config
 muchRewriting()
 {
     auto c = smallConfig();
-    c.writeBudget = 25;
+    c.writeBudget = 30;
     return c;
 }
 

@@ -170,7 +170,7 @@ ClusterFs::options()
             "A higher value answers more requests from the disk, and saves fewer bytes of the uplink."),
         number<&Config::writeBudget>("write-budget", "PERCENT", 0, 50, Group::policy, Effect::live,
             "share of the bytes written that may be objects written before",
-            "Two fifths are for bringing the objects of a page together, the rest for objects that are worth keeping "
+            "A third is for bringing the objects of a page together, the rest for objects that are worth keeping "
             "when their cluster makes room. A higher value gives more hits, and wears flash out faster."),
         policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
         choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,

@@ -9,7 +9,7 @@
 namespace ClusterFs {
 
 /// Relocated bytes cost writes. The option write-budget says which share of all bytes packed since the start they may be.
-/// Three fifths of it are for evictions, and two are for regrouping: each of its moves leaves a hole in the old
+/// Two thirds of it are for evictions, and one is for regrouping: each of its moves leaves a hole in the old
 /// cluster, which costs room until that cluster goes. Merging has no bound here, because it makes more room than it takes.
 class RewriteBudget
 {
@@ -20,7 +20,7 @@ public:
 
     /// \param percent write-budget
     /// \returns the part of so many packed bytes that evictions may relocate
-    static uint64_t evictionShare(const uint64_t bytes, const uint32_t percent) { return bytes * 3 * percent / 500; }
+    static uint64_t evictionShare(const uint64_t bytes, const uint32_t percent) { return bytes * 2 * percent / 300; }
 
     /// \param spare bytes that count as packed besides
     /// \param percent write-budget
@@ -34,7 +34,7 @@ public:
     /// \param before bytes that count as packed besides
     /// \param percent write-budget
     bool allowsRegrouping(const uint64_t bytes, const uint64_t before, const uint32_t percent) const {
-        return regrouped_ + bytes <= (before + packed_) * 2 * percent / 500;
+        return regrouped_ + bytes <= (before + packed_) * percent / 300;
     }
 
 private:
