@@ -72,7 +72,8 @@ def complaint(words, telling):
 def test_mistake_is_noticed(mutant, tree, request):
     """Makes the mistake, looks, and takes it back."""
     worlds = request.config.getoption("mutant_worlds")
-    path, compiled = tree / ENGINE / mutant.file, (tree / "build" / ENGINE / mutant.file).with_suffix(".o")
+    path = tree / ENGINE / mutant.file
+    compiled = (tree / "build" / ENGINE / mutant.file).with_name(f"libclusterfs_a-{path.stem}.o")
     right, times, before = path.read_text(), path.stat(), compiled.read_bytes()
     places = right.count(mutant.before)
     assert places == 1, f"{ENGINE / mutant.file} has the mutant's text {places} times: bring mutants.py up to date"
