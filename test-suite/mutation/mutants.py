@@ -192,7 +192,7 @@ MUTANTS = (
            tests="EngineReader.*"),
     Mutant("reads-wait-for-an-idle-device", "cache/WindowLoader.cc",
            "    return device_.queued() < maxQueued && windows_.makeRoom(load.range.size);\n",
-           "    return !device_.inFlight() && windows_.makeRoom(load.range.size);\n"),
+           "    return !device_.inFlight() && windows_.makeRoom(load.range.size);\n", tests="WindowLoaderTest.*"),
     Mutant("a-page-takes-all-turns", "cache/Prefetcher.cc",
            "    return !device.queued() && device.inFlight() < std::max(1U, device.depth() / 2);\n",
            "    return true;\n", tests="Prefetch.*"),

@@ -73,6 +73,15 @@ TEST_F(WindowLoaderTest, hasWhatIsOnItsWay) {
     EXPECT_EQ(cache.windows.hits() + cache.windows.misses(), 0U) << "a question counts for nothing";
 }
 
+/// a disk orders what it has, and a hit must not wait for what is read or written for others
+TEST_F(WindowLoaderTest, readsGoToADeviceThatIsBusy) {
+    for (uint32_t n = 0; n < 4; ++n)
+        loader.load({ClusterNo(n), 1_seq, 0, 100}, ClusterNo(n), IoClass::urgent, noted());
+    EXPECT_EQ(reads(), 4U) << "all of them are on their way before the first is answered";
+    EXPECT_TRUE(answers.empty());
+    ASSERT_TRUE(settle(4));
+}
+
 TEST_F(WindowLoaderTest, aPinStaysUntilTheAnswer) {
     device.device->script(IoOp::read, 1, Fault::error);
     loader.load({3_c, 1_seq, 0, 100}, 5_c, IoClass::urgent, noted());
