@@ -70,7 +70,7 @@ def phase(name, scale_of_time):
 def a_result(store):
     """A result as a run gives it."""
     part = next(part for part in plans.parts("tiny") if part.name == "pages-hdd-fresh")
-    return {"scale": "tiny", "parameters": part.settings(), "seed": 1, "command": ["/somewhere/bench.py", "tiny"],
+    return {"scale": "tiny", "parameters": part.settings(), "seed": 1, "command": ["/somewhere/bench.py", "tiny", "--out", "/somewhere/results"],
             "machine": {"cpu": "one", "cores": 2, "memoryMb": 4000, "kernel": "6", "system": "Debian", "load": 0.5},
             "versions": {"clusterfs": "abc", "squid": "7"}, "mark": "m" + store, "started": "2026-01-01T00:00:00+00:00",
             "seconds": 12.5, "order": [0, 0], "memoryLimit": 1 << 27, "limit": None, "times": {}, "cacheMb": 64, "memoryMb": 64,

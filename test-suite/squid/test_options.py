@@ -27,7 +27,7 @@ BAD = (
 GOOD = (
     "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
-    "replacement=fifo", "replacement=lfuda", "replacement=gdsf size-weight=0", "size-weight=100", "write-budget=0",
+    "replacement=fifo", "replacement=s3fifo", "replacement=lfuda", "replacement=gdsf size-weight=0", "size-weight=100", "write-budget=0",
     "write-budget=50", "admit=1", "admit=7",
     "layout=closest", "layout=closest-write", "layout=overwrite", "layout=middle", "file-lifetime=3600",
     "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
@@ -204,7 +204,8 @@ def test_stored_at_the_second_request(t):
 def test_each_policy(t):
     """Replacement and layout policies in every combination, through replacement and a restart."""
     for number, (replacement, layout) in enumerate(
-            (r, n) for r in ("gdsf", "lfuda", "lru", "fifo") for n in ("closest", "closest-write", "overwrite", "middle")):
+            [(r, n) for r in ("gdsf", "lfuda", "lru", "fifo") for n in ("closest", "closest-write", "overwrite", "middle")] +
+            [("s3fifo", "closest-write"), ("s3fifo", "overwrite")]):
         line = t.cache_dir(32, f"cluster-size=64 staging=16 read-cache=2 persist=1 replacement={replacement} layout={layout}",
                            name=f"cache{number}")
         squid = t.running(line, folder=f"squid{number}")

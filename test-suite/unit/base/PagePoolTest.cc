@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <sys/mman.h>
 #include <thread>
 #include <vector>
 
@@ -76,6 +77,19 @@ private:
     size_t bytes_ = 0;
 };
 
+/// pages of these runs, of 4 each, that have memory
+size_t
+residentOf(const std::vector<char *> &runs)
+{
+    size_t n = 0;
+    for (const auto at: runs) {
+        unsigned char in[4] = {};
+        EXPECT_EQ(mincore(at, 4 * page, in), 0);
+        n += static_cast<size_t>(std::count_if(in, in + 4, [](const unsigned char c) { return c & 1; }));
+    }
+    return n;
+}
+
 } // namespace
 
 TEST(PagePool, runsOverlapNoneAndWasteLittle) {
@@ -86,6 +100,33 @@ TEST(PagePool, runsOverlapNoneAndWasteLittle) {
     load.churn(2 * chunk, 2000);
     load.end();
     EXPECT_EQ(pool.mappedBytes(), chunk) << "one is kept for the next";
+}
+
+/// the system's own count of memory, since the pool's may be wrong
+TEST(PagePool, gapsThatNothingFitsIntoTakeLittleMemory) {
+    PagePool pool;
+    std::vector<char *> runs;
+    for (size_t i = 0; i < 40 * PagePool::chunkPages / 4; ++i) {
+        runs.push_back(pool.take(4));
+        memset(runs.back(), 'x', 4 * page);
+    }
+    const auto before = residentOf(runs);
+    ASSERT_EQ(before, 40 * PagePool::chunkPages);
+    for (size_t i = 0; i < runs.size(); i += 2)
+        pool.giveBack(runs[i], 4);
+    const auto used = before / 2;
+    EXPECT_EQ(pool.mappedBytes(), 40 * chunk);
+    EXPECT_LE(residentOf(runs), used + used / 8 + PagePool::chunkPages);
+    EXPECT_EQ(pool.residentBytes(), residentOf(runs) * page);
+    for (size_t i = 1; i < runs.size(); i += 2)
+        ASSERT_EQ(std::count(runs[i], runs[i] + 4 * page, 'x'), static_cast<ptrdiff_t>(4 * page)) << "a run in use";
+    for (size_t i = 0; i < runs.size(); i += 2) { // the addresses are used again
+        runs[i] = pool.take(4);
+        memset(runs[i], 'y', 4 * page);
+    }
+    EXPECT_EQ(pool.mappedBytes(), 40 * chunk);
+    EXPECT_EQ(residentOf(runs), before);
+    EXPECT_EQ(pool.residentBytes(), before * page);
 }
 
 TEST(PagePool, aRunIsTakenAgainWhereOneBecameFree) {

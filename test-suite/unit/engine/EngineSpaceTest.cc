@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(policies, EngineWrap, ::testing::Values(
     std::make_pair("closest", "lru"), std::make_pair("closest-write", "lru"), std::make_pair("overwrite", "lru"),
     std::make_pair("middle", "lru"),
     std::make_pair("closest-write", "fifo"), std::make_pair("overwrite", "fifo"), std::make_pair("closest-write", "lfuda"),
-    std::make_pair("closest-write", "gdsf")),
+    std::make_pair("closest-write", "gdsf"), std::make_pair("closest-write", "s3fifo")),
     [](const ::testing::TestParamInfo<std::pair<const char *, const char *>> &p) {
         std::string name = p.param.first;
         name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
@@ -164,6 +164,69 @@ TEST(EngineSpace, gdsfKeepsSmallObjectsForLargeOnes) {
         }
         EXPECT_GT(t.engine->stats().counters.evictedClusters, 50U);
     }
+}
+
+/// what was used on trial outlives any number of objects that nobody comes back for, and what was not does not
+TEST(EngineSpace, s3FifoKeepsWhatWasUsedFromAScan) {
+    auto config = smallConfig();
+    config.replacement = &s3FifoEviction;
+    TestStore t(32 * MB, config, true);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    constexpr uint64_t known = 1600; // half of the device, and more than may move
+    for (uint64_t n = 0; n < known; ++n) {
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 10000)), Status::ok);
+        if (n % 4)
+            t.engine->touch(keyOf(n));
+    }
+    for (uint64_t n = 10000; n < 16000; ++n) // written over almost four times
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    unsigned kept = 0;
+    for (uint64_t n = 0; n < known; ++n)
+        kept += n % 4 && t.has(keyOf(n), bytesOf(n, 10000));
+    EXPECT_GE(kept, known / 4 * 3 * 9 / 10);
+    EXPECT_FALSE(t.remembers(keyOf(11000)));
+
+    // a cluster on trial of which little is used goes, and the used objects move
+    for (uint64_t n = 20000; n < 32000; ++n) {
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 4000)), Status::ok);
+        if (n % 20 == 0)
+            t.engine->touch(keyOf(n));
+    }
+    unsigned moved = 0;
+    unsigned unused = 0;
+    for (uint64_t n = 20000; n < 24000; ++n) {
+        const bool isThere = t.has(keyOf(n), bytesOf(n, 4000));
+        (n % 20 == 0 ? moved : unused) += isThere;
+    }
+    EXPECT_GE(moved, 180U) << "of 200";
+    EXPECT_LE(unused, 200U) << "of 3,800";
+    EXPECT_GT(t.engine->stats().counters.relocatedObjects, 100U);
+}
+
+/// what comes back after its trial waits among those that stay
+TEST(EngineSpace, s3FifoKnowsWhatComesBack) {
+    auto config = smallConfig();
+    config.replacement = &s3FifoEviction;
+    TestStore t(32 * MB, config, true);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    uint64_t n = 0;
+    for (; n < 2000; ++n) // fills the device, and more
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    std::vector<uint64_t> gone;
+    for (uint64_t m = 0; m < 2000 && gone.size() < 100; ++m) {
+        if (!t.remembers(keyOf(m)))
+            gone.push_back(m);
+    }
+    ASSERT_EQ(gone.size(), 100U);
+    for (const auto m: gone)
+        ASSERT_EQ(t.store(keyOf(m), bytesOf(m, 20000)), Status::ok);
+    for (const auto end = n + 2000; n < end; ++n) // all that is new goes
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    unsigned back = 0;
+    for (const auto m: gone)
+        back += t.has(keyOf(m), bytesOf(m, 20000));
+    EXPECT_GE(back, 90U);
+    EXPECT_FALSE(t.remembers(keyOf(2100))) << "new, and stored later than those";
 }
 
 TEST(EngineSpace, storesAtTheRequestAskedFor) {

@@ -623,6 +623,10 @@ TEST(Relocation, movesWhatLiesTogether) {
     EXPECT_EQ(Relocation::KeepNear(near, 20000), 20000U);
     EXPECT_EQ(offsets(near), (std::vector<uint32_t> {4096, 60000}));
 
+    std::vector<Candidate> apart = {candidate(0, 10000), candidate(300000, 10000)};
+    EXPECT_EQ(Relocation::KeepNear(apart, 20000), 20000U) << "fifteen bytes are read for each that moves";
+    EXPECT_EQ(offsets(apart), (std::vector<uint32_t> {0, 300000}));
+
     std::vector<Candidate> front = {candidate(0, 100), candidate(900000, 10000), candidate(920000, 10000)};
     EXPECT_EQ(Relocation::KeepNear(front, 20100), 20000U);
     EXPECT_EQ(offsets(front), (std::vector<uint32_t> {900000, 920000}));

@@ -49,6 +49,14 @@ TEST(EvictionPolicy, fifoKnowsNoUse) {
     EXPECT_EQ(fifoEviction.worth(large, 1), fifoEviction.worth(aged, 1));
 }
 
+TEST(EvictionPolicy, s3FifoTriesNewOnes) {
+    EXPECT_TRUE(s3FifoEviction.inOrderOfWriting());
+    EXPECT_TRUE(s3FifoEviction.triesNewOnes());
+    EXPECT_GT(s3FifoEviction.worth(used, 1), s3FifoEviction.worth(fresh, 1));
+    for (const auto &row: evictionPolicies())
+        EXPECT_EQ(row.policy->triesNewOnes(), row.policy == &s3FifoEviction) << row.name;
+}
+
 /// the least and the greatest object at the least and the greatest age have a worth that the mark can tell from others
 TEST(EvictionPolicy, eachWorthHasAPlaceInATally) {
     for (const auto &row: evictionPolicies()) {

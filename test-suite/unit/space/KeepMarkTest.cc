@@ -66,9 +66,9 @@ TEST(KeepMark, followsClustersThatAreWorthMoreOneByOne) {
     EXPECT_TRUE(mark.isBelow(2 + 2 * step));
 }
 
-/// 18 percent: two thirds are for evictions
+/// 21 percent: four sevenths are for evictions, two for regrouping, one for merging
 TEST(RewriteBudget, isAShareOfWhatWasPacked) {
-    constexpr uint32_t percent = 18;
+    constexpr uint32_t percent = 21;
     constexpr uint64_t mb = 1 << 20;
     RewriteBudget budget;
     EXPECT_EQ(budget.forEviction(0, percent), 0U);
@@ -86,4 +86,10 @@ TEST(RewriteBudget, isAShareOfWhatWasPacked) {
     EXPECT_TRUE(budget.allowsRegrouping(2 * mb, 100 * mb, percent));
     EXPECT_FALSE(budget.allowsRegrouping(3 * mb, 100 * mb, percent));
     EXPECT_FALSE(budget.allowsRegrouping(1, 100 * mb, 0));
+
+    EXPECT_TRUE(budget.allowsMerging(27 * mb, percent));
+    budget.noteMerged(26 * mb);
+    EXPECT_TRUE(budget.allowsMerging(mb, percent));
+    EXPECT_FALSE(budget.allowsMerging(mb + 1, percent));
+    EXPECT_FALSE(budget.allowsMerging(1, 0));
 }

@@ -197,6 +197,7 @@ TEST_F(Regrouping, fewGroupsAreReadAtATime) {
 TEST_F(Regrouping, groupsThatWereReadWaitForNoRoom) {
     constexpr uint64_t many = 18; // almost more than a cluster takes
     ASSERT_NO_FATAL_FAILURE(prepare(Regrouper::maxGathering, many));
+    t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::hang, true);
     ASSERT_NO_FATAL_FAILURE(readSome(100000));
     t.pass(5);
     const auto most = std::min<size_t>(Regrouper::maxHeld, t.geometry().clusterCount / 8);

@@ -86,6 +86,7 @@ TEST_F(Replacement, relocatesWhatIsStillThere) {
         const auto &o = p.catalog.staging()[staged[n - 4]];
         EXPECT_EQ(o.key, keyOf(n));
         EXPECT_EQ(o.origin, home);
+        EXPECT_TRUE(o.moved) << "it is not to lie among new objects";
         std::string got(payload, '\0');
         Staging::Cursor cursor;
         EXPECT_EQ(p.catalog.staging().copy(staged[n - 4], 0, &got[0], payload, cursor), payload);
@@ -290,6 +291,34 @@ TEST_F(Replacement, fullStagingLeavesNoRoomForRelocating) {
     EXPECT_EQ(relocator.held(), 0U);
     EXPECT_EQ(p.catalog.clusters()[0_c].state, ClusterState::free);
     EXPECT_GE(p.allocator.available(), p.allocator.reserve());
+}
+
+/// clusters 5, 6 and 7 are underfilled, and the objects in them are worth more than all others
+class Merging : public Replacement
+{
+protected:
+    Merging() {
+        for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
+            p.placed(c, c, spacing, c == 5 ? 30000 : c == 6 ? 40000 : c == 7 ? 41000 : 60000);
+        for (const uint64_t n: {5, 6, 7})
+            evictor.touch(p.catalog.index().find(keyOf(n)));
+        keepWhatWasUsed(relocator, 30000);
+    }
+};
+
+TEST_F(Merging, needsABudget) {
+    evictor.poll();
+    EXPECT_GT(p.allocator.available(), 0U) << "others made room";
+    for (const uint32_t c: {5, 6, 7})
+        EXPECT_FALSE(relocator.holds(ClusterNo(c))) << c;
+}
+
+TEST_F(Merging, beginsWithTheEmptiestAndEndsWithTheBudget) {
+    p.context.rewrites.notePacked(75000 * 700 / 21);
+    evictor.poll();
+    EXPECT_TRUE(relocator.holds(5_c));
+    EXPECT_TRUE(relocator.holds(6_c));
+    EXPECT_FALSE(relocator.holds(7_c)) << "more than the seventh of the budget";
 }
 
 /// relocating takes a place of the index for each object: when there is none, a cluster goes as a whole

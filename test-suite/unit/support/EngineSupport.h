@@ -98,7 +98,7 @@ inline Config
 muchRewriting()
 {
     auto c = smallConfig();
-    c.writeBudget = 30;
+    c.writeBudget = 35;
     return c;
 }
 

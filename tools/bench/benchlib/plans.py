@@ -186,7 +186,8 @@ def parts(scale):
 
 
 #: which stores each kind of part can have
-POSSIBLE = {"load": SQUID_STORES + ("rock-n", "clusterfs-middle", "clusterfs-calm", "clusterfs-checkpoints") + ALL_HEAPS + BOUNDS,
+POSSIBLE = {"load": SQUID_STORES + ALL_HEAPS + BOUNDS + (
+                "rock-n", "clusterfs-middle", "clusterfs-small", "clusterfs-calm", "clusterfs-checkpoints"),
             "hits": ("memory",) + SQUID_STORES + ("rock-n",),
             "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
 

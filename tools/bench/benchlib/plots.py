@@ -19,7 +19,7 @@ from .tables import number, title  # noqa: E402  pylint: disable=wrong-import-po
 
 COLOURS = {"clusterfs": "#c0392b", "ufs": "#2471a3", "aufs": "#5dade2", "diskd": "#17a589", "rock": "#7d3c98",
            "rock-n": "#bb8fce", "null": "#909497", "memory": "#424949", "ats": "#ca6f1e", "varnish": "#f1c40f",
-           "nginx": "#229954", "clusterfs-loaded": "#e6b0aa", "clusterfs-middle": "#e59866",
+           "nginx": "#229954", "clusterfs-loaded": "#e6b0aa", "clusterfs-middle": "#e59866", "clusterfs-small": "#f1948a",
            "ufs-gdsf": "#1a5276", "ufs-lfuda": "#7fb3d5", "aufs-gdsf": "#154360", "aufs-lfuda": "#a9cce3",
            "clusterfs-calm": "#e6b0aa", "clusterfs-checkpoints": "#c0392b"}
 #: a limit beyond this many times the highest bar is said, not drawn

@@ -135,11 +135,17 @@ def _tidy(value):
     return TEMPORARY.sub("", value) if isinstance(value, str) else value
 
 
+def _command(words):
+    """The command as anybody would type it. The folder of its results is the measurer's own."""
+    out = words.index("--out") if "--out" in words else len(words)
+    return ["./bench", *words[1:out], *words[out + 2:]]
+
+
 def packed(result):
     """What is written of a result."""
     out = _tidy(result)
     if "command" in out:
-        out["command"] = ["./bench", *out["command"][1:]]
+        out["command"] = _command(out["command"])
     if "phases" in out:
         out["phases"] = [_phase(phase) for phase in out["phases"]]
     return out

@@ -31,6 +31,7 @@ class Place:
 
 
 TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middle",
+          "clusterfs-small": "clusterfs, size-weight=100",
           "clusterfs-loaded": "clusterfs, filled by the engine",
           "clusterfs-calm": "clusterfs, no checkpoint", "clusterfs-checkpoints": "clusterfs, a checkpoint every second",
           "ufs": "ufs", "aufs": "aufs",
@@ -44,18 +45,18 @@ def _clusterfs(place, disk):
     storage = Raw(disk)
     # nothing of it is in the page cache: what the others leave to that is its staging and read cache
     staging = min(32, max(4, place.memory_mb // 6))
-    index = place.cache_mb // 256 + 1  # 45 bytes an object of 13 KB
+    index = place.cache_mb // 150 + 1  # 45 bytes an object of 8 KB, and what the table takes ahead
     locality = max(2, min(16, place.cache_mb // 80))  # 100 bytes an object, and half as many again
     # cluster images, reads and relocated objects under way, hundreds of connections under overload. The limit kills
     beside = 11 + place.cache_mb // 150
     read_cache = max(2, place.memory_mb - staging - index - locality - beside)
     line = (f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache} "
             f"locality={locality}")
-    if place.name == "clusterfs-middle":
-        line += " layout=middle"
-    return ClusterfsSquid(place, storage, line)
+    return ClusterfsSquid(place, storage, line + MORE.get(place.name, ""))
 
 
+#: options besides
+MORE = {"clusterfs-middle": " layout=middle", "clusterfs-small": " size-weight=100"}
 #: seconds between checkpoints
 CHECKPOINTS = {"clusterfs-loaded": 10, "clusterfs-calm": 86400, "clusterfs-checkpoints": 1}
 
@@ -97,7 +98,7 @@ def _other(place, disk):
     return kind(place, storage)
 
 
-MAKERS = {"clusterfs": _clusterfs, "clusterfs-middle": _clusterfs,
+MAKERS = {"clusterfs": _clusterfs, **{name: _clusterfs for name in MORE},
           **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
           "ufs-gdsf": _ufs, "ufs-lfuda": _ufs, "aufs-gdsf": _ufs, "aufs-lfuda": _ufs,
           "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,

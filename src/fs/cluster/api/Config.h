@@ -29,7 +29,7 @@ struct Config {
     uint32_t admit = 1; ///< number of the request from which on an object is stored
     const EvictionPolicy *replacement = &gdsfEviction; ///< one of evictionPolicies()
     uint32_t sizeWeight = 25; ///< percent: a hundred times the exponent of an object's size, see EvictionPolicy
-    uint32_t writeBudget = 18; ///< percent of the bytes written that may be bytes written before
+    uint32_t writeBudget = 21; ///< percent of the bytes written that may be bytes written before
     const LayoutPolicy *layout = &closestWriteLayout; ///< one of layoutPolicies()
     uint32_t fileLifetime = 0; ///< seconds; 0 = no limit
     uint32_t clusterLifetime = 0; ///< seconds; 0 = no limit

@@ -170,8 +170,8 @@ ClusterFs::options()
             "A higher value answers more requests from the disk, and saves fewer bytes of the uplink."),
         number<&Config::writeBudget>("write-budget", "PERCENT", 0, 50, Group::policy, Effect::live,
             "share of the bytes written that may be objects written before",
-            "A third is for bringing the objects of a page together, the rest for objects that are worth keeping "
-            "when their cluster makes room. A higher value gives more hits, and wears flash out faster."),
+            "Four sevenths are for objects that are worth keeping when their cluster makes room, two for bringing the objects "
+            "of a page together, and one for filling the holes that this leaves. A higher value gives more hits, and wears flash out faster."),
         policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
         choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,
             "keeps whole keys, 16 bytes an object, so that mgr:objects and cache digests list the objects",

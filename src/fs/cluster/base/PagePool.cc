@@ -62,8 +62,12 @@ ClusterFs::PagePool::takeFrom(char *const base, Chunk &chunk, const size_t pages
         if (run < pages)
             continue;
         const auto first = i + 1 - pages;
-        for (auto page = first; page <= i; ++page)
+        for (auto page = first; page <= i; ++page) {
             chunk.used.set(page);
+            idle_ -= chunk.backed[page];
+            chunk.backed.set(page);
+        }
+        used_ += pages;
         return base + first * pageBytes;
     }
     chunk.longest = longest;
@@ -81,17 +85,23 @@ ClusterFs::PagePool::giveBack(char *const address, const size_t pages)
     auto end = begin + pages;
     for (auto page = begin; page < end; ++page)
         chunk.used.reset(page);
+    used_ -= pages;
+    idle_ += pages;
     if (chunk.used.none() && spare_) {
+        const auto backed = chunk.backed.count();
         if (munmap(base, chunkBytes) == 0) {
+            idle_ -= backed;
             chunks_.erase(found);
             return;
         }
         // The chunk is in the middle of a mapping, and the process may have no more of them (see Buffer): keep the
         // addresses and give back the memory.
-        madvise(base, chunkBytes, MADV_DONTNEED);
+        releaseIdle(base, chunk);
     } else if (chunk.used.none()) {
         spare_ = base;
     }
+    if (idle_ > kept())
+        releaseSome(base, chunk);
     // the freed pages and their free neighbours are one run
     while (begin > 0 && !chunk.used[begin - 1])
         --begin;
@@ -100,6 +110,45 @@ ClusterFs::PagePool::giveBack(char *const address, const size_t pages)
     chunk.longest = std::max(chunk.longest, std::min(end - begin, maxPages));
     for (size_t fits = 1; fits <= chunk.longest; ++fits)
         from_[fits] = std::min(from_[fits], base);
+}
+
+/// Where windows of other sizes come, the gaps of those before fit few of them: they took half as much as all that was in
+/// use. Takes the memory of the chunk's idle pages, and if there are more, of another one's at each call.
+void
+ClusterFs::PagePool::releaseSome(char *const base, Chunk &chunk)
+{
+    releaseIdle(base, chunk);
+    if (idle_ <= kept())
+        return;
+    auto next = chunks_.upper_bound(swept_);
+    if (next == chunks_.end())
+        next = chunks_.begin();
+    swept_ = next->first;
+    releaseIdle(next->first, next->second);
+}
+
+/// gives the memory of pages that are not in use back to the system, and keeps their addresses
+void
+ClusterFs::PagePool::releaseIdle(char *const base, Chunk &chunk)
+{
+    const auto idle = chunk.backed & ~chunk.used;
+    for (size_t begin = 0, end = 0; begin < chunkPages; begin = end + 1) {
+        end = begin;
+        while (end < chunkPages && idle[end])
+            ++end;
+        if (end == begin || madvise(base + begin * pageBytes, (end - begin) * pageBytes, MADV_DONTNEED) != 0)
+            continue;
+        for (auto page = begin; page < end; ++page)
+            chunk.backed.reset(page);
+        idle_ -= end - begin;
+    }
+}
+
+size_t
+ClusterFs::PagePool::residentBytes() const
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return (used_ + idle_) * pageBytes;
 }
 
 size_t

@@ -16,7 +16,9 @@ namespace ClusterFs {
 /// where they fit. The heap is no place for them: it puts its own header before
 /// each page-aligned block, so that up to a page between two of them stays empty,
 /// and the gaps that they leave fit no other buffer when buffers of all sizes
-/// come and go. May be used from several threads.
+/// come and go. Of the pages that nobody uses any more, it keeps the memory of an
+/// eighth as many as are in use, and a chunk's; that of others goes back to the
+/// system at once. May be used from several threads.
 class PagePool
 {
 public:
@@ -36,20 +38,28 @@ public:
     /// gives back what take() gave, whole
     void giveBack(char *address, size_t pages);
 
-    size_t mappedBytes() const; ///< bytes that the pool has mapped, in use or not
+    size_t mappedBytes() const; ///< bytes of addresses that the pool has, in use or not
+    size_t residentBytes() const; ///< most bytes of memory that these take
 
 private:
     struct Chunk {
         std::bitset<chunkPages> used; ///< by page
+        std::bitset<chunkPages> backed; ///< pages that may have memory; all used ones do
         size_t longest = maxPages; ///< no free run has more pages than this, unless this is maxPages
     };
 
-    static char *takeFrom(char *base, Chunk &, size_t pages);
+    char *takeFrom(char *base, Chunk &, size_t pages);
     char *map();
+    void releaseIdle(char *base, Chunk &);
+    void releaseSome(char *base, Chunk &);
+    size_t kept() const { return used_ / 8 + chunkPages; } ///< idle pages that keep their memory
 
     mutable std::mutex mutex_;
     std::map<char *, Chunk> chunks_; ///< by address
     std::array<char *, maxPages + 1> from_ {}; ///< by pages of a run: no chunk below this address has such a run
+    size_t used_ = 0; ///< pages in use
+    size_t idle_ = 0; ///< backed pages that are not in use
+    char *swept_ = nullptr; ///< releaseSome() goes on behind this chunk
     char *spare_ = nullptr; ///< the only empty chunk that is kept, so that a single buffer that comes and goes needs no new mapping
 };
 

@@ -111,6 +111,7 @@ public:
     /// \param now the newest sequence number, which is the clock of uses
     /// \param reorder whether its cluster is to go later than all others
     void touch(SlotNo, uint32_t heat, Sequence now, bool reorder);
+    void moveToHead(const ClusterNo n) { clusters_.toHead(n); } ///< a packed cluster becomes the last one of the list to go
 
     /// gives an object new times and the caller's flags, and makes it not doubtful; ignores the size
     void updateInfo(SlotNo, const ObjectInfo &);

@@ -35,14 +35,14 @@ struct Staged {
     uint32_t originOffset; ///< of its extent there, bytes
     uint32_t heat; ///< see StoreContext::heatOf(); its record gets it when it is packed
     StageState state;
-    bool moved; ///< it lay in a cluster that makes room; it waits in a list of its own
+    bool moved; ///< it lay in a cluster before, and was worth moving; it waits in a list of its own
 };
 
 class Catalog;
 
 /// Objects as chains of small chunks in flat memory, and two lists of complete
-/// ones, each in the order of their use: those that were moved out of clusters that make
-/// room, and all others. Writers and readers use it for the bytes. Only
+/// ones, each in the order of their use: those that were moved out of clusters, and all
+/// others. Writers and readers use it for the bytes. Only
 /// the catalog changes an object's record, its first part and its origin.
 class Staging
 {

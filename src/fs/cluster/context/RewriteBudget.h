@@ -9,18 +9,19 @@
 namespace ClusterFs {
 
 /// Relocated bytes cost writes. The option write-budget says which share of all bytes packed since the start they may be.
-/// Two thirds of it are for evictions, and one is for regrouping: each of its moves leaves a hole in the old
-/// cluster, which costs room until that cluster goes. Merging has no bound here, because it makes more room than it takes.
+/// Of seven parts, four are for evictions, and two for regrouping: each of its moves leaves a hole in the old
+/// cluster. One part is for merging, which takes the holes away, unless that makes much more room than it takes.
 class RewriteBudget
 {
 public:
     void notePacked(const uint64_t bytes) { packed_ += bytes; } ///< relocated ones, too
     void noteEvicted(const uint64_t bytes) { evicted_ += bytes; } ///< relocated by an eviction
     void noteRegrouped(const uint64_t bytes) { regrouped_ += bytes; }
+    void noteMerged(const uint64_t bytes) { merged_ += bytes; } ///< those that allowsMerging() allowed
 
     /// \param percent write-budget
     /// \returns the part of so many packed bytes that evictions may relocate
-    static uint64_t evictionShare(const uint64_t bytes, const uint32_t percent) { return bytes * 2 * percent / 300; }
+    static uint64_t evictionShare(const uint64_t bytes, const uint32_t percent) { return bytes * 4 * percent / 700; }
 
     /// \param spare bytes that count as packed besides
     /// \param percent write-budget
@@ -34,14 +35,18 @@ public:
     /// \param before bytes that count as packed besides
     /// \param percent write-budget
     bool allowsRegrouping(const uint64_t bytes, const uint64_t before, const uint32_t percent) const {
-        return regrouped_ + bytes <= (before + packed_) * percent / 300;
+        return regrouped_ + bytes <= (before + packed_) * 2 * percent / 700;
     }
 
-private:
+    /// whether merging may relocate so many bytes now
+    /// \param percent write-budget
+    bool allowsMerging(const uint64_t bytes, const uint32_t percent) const { return merged_ + bytes <= packed_ * percent / 700; }
 
+private:
     uint64_t packed_ = 0;
     uint64_t evicted_ = 0;
     uint64_t regrouped_ = 0;
+    uint64_t merged_ = 0;
 };
 
 } // namespace ClusterFs

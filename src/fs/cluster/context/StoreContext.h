@@ -7,6 +7,7 @@
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Stats.h"
 #include "fs/cluster/catalog/Catalog.h"
+#include "fs/cluster/context/ClusterQueues.h"
 #include "fs/cluster/context/Health.h"
 #include "fs/cluster/context/RewriteBudget.h"
 #include "fs/cluster/device/Device.h"
@@ -52,7 +53,8 @@ struct StoreContext {
         sequence(superblock.lastSequence),
         logClusters(superblock.logClusters),
         writtenBefore(superblock.written - aDevice.stats().of(IoOp::write).bytes),
-        catalog(geometry, superblock.secret, uint64_t(config.stagingMb) << 20, config.list)
+        catalog(geometry, superblock.secret, uint64_t(config.stagingMb) << 20, config.list),
+        queues(geometry.clusterCount, geometry.objectsExpected)
     {
     }
 
@@ -69,6 +71,7 @@ struct StoreContext {
     Catalog catalog;
     mutable Counters counters; ///< mutable, because queries are counted, too
     RewriteBudget rewrites;
+    ClusterQueues queues; ///< for policies that try new objects
     Health health;
     std::vector<Key> readKeys; ///< objects that callers read from the device since the last turn, at most maxReadKeys
     static constexpr size_t maxReadKeys = 1024;
@@ -110,6 +113,12 @@ struct StoreContext {
     bool expired(const SlotNo slot) const {
         const auto timestamp = catalog.index()[slot].timestamp;
         return config.fileLifetime && timestamp && int64_t(timestamp) + config.fileLifetime < clock.wallSeconds();
+    }
+
+    /// an object in a cluster, as policies see it
+    ObjectView viewOf(const SlotNo slot) const {
+        const auto heat = catalog.index()[slot].heat();
+        return {catalog.payloadBytes(slot), ageOf(heat), usesOf(heat)};
     }
 
     /// the exponent of an object's size, see EvictionPolicy

@@ -314,7 +314,7 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
         return;
     }
     if (ours && object->finished && !object->failed && !object->writesInFlight) {
-        staging.complete(object->stage, context.clock.micros());
+        staging.complete(object->stage, context.clock.micros(), group.isKnown(object->stage));
         group.packing.noteComplete(object->stage);
     }
 }
@@ -346,7 +346,7 @@ ClusterFs::ObjectWriter::finish()
     o.finished = true;
     group_.noteEnd(*this);
     if (!o.writesInFlight) {
-        staging.complete(o.stage, context.clock.micros());
+        staging.complete(o.stage, context.clock.micros(), group_.isKnown(o.stage));
         group_.packing.noteComplete(o.stage);
     }
     return Status::ok;

@@ -28,6 +28,9 @@ public:
     /// \returns ok, or full when the index is
     Status publish(StageNo);
 
+    /// whether an object that is stored was here not long ago, for policies that try new ones: it is not new
+    bool isKnown(StageNo) const;
+
     uint64_t largestObject() const; ///< stored bytes
     uint64_t bytesInFlight = 0; ///< bytes of parts on their way to the device
     uint64_t maxBytesInFlight() const { return uint64_t(std::max(context.config.stagingMb, 16U)) << 20; }

@@ -205,6 +205,13 @@ ClusterFs::WriterGroup::congested() const
     return bytesInFlight > maxBytesInFlight() / 2 && context.clock.micros() - lastProgress_ < hungMicros;
 }
 
+bool
+ClusterFs::WriterGroup::isKnown(const StageNo stage) const
+{
+    const auto &catalog = context.catalog;
+    return context.config.replacement->triesNewOnes() && context.queues.takeFailed(catalog.index().hashOf(catalog.staging()[stage].key).tag);
+}
+
 ClusterFs::Status
 ClusterFs::WriterGroup::publish(const StageNo stage)
 {

@@ -36,6 +36,7 @@ struct Packer::Pack {
     };
     Step step = Step::choose;
     StageNo seed = noStage; ///< the object to choose first, or noStage
+    bool isNew = false; ///< whether its first objects were never moved
     bool moved = false; ///< which list of staged objects it takes, see Staged::moved
     bool mixes = false; ///< takes the other list then: the objects of one do not fill the cluster
     bool second = false; ///< it has come to the other list
@@ -272,6 +273,7 @@ ClusterFs::Packer::start(const StageNo seed)
     preparing_ = std::make_shared<Pack>();
     preparing_->seed = seed;
     preparing_->moved = context_.catalog.staging()[seed].moved;
+    preparing_->isNew = !preparing_->moved;
     preparing_->mixes = context_.catalog.staging().completeBytes(preparing_->moved) < fullCluster();
     movedAreDue_ = movedAreDue_ && !preparing_->moved;
     ++inFlight_;
@@ -499,6 +501,8 @@ ClusterFs::Packer::settle(Pack &pack)
     if (pack.step == Pack::Step::place) {
         ++context_.counters.packs;
         catalog.finishWrite(pack.cluster, pack.end, pack.when, context_.sequence);
+        if (context_.config.replacement->triesNewOnes())
+            context_.queues.noteWritten(pack.cluster, pack.sequence, pack.isNew, context_.heatTick());
         pack.runs = runsOf(pack);
         pack.step = Pack::Step::split;
     }

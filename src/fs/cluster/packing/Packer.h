@@ -20,7 +20,7 @@ namespace ClusterFs {
 /// Config::persist allow: the object used least recently first, then the staged
 /// objects of its group, then the next one, until the cluster is full. A turn
 /// has a limit of work, and the next turn goes on. Objects that were moved out of
-/// clusters that make room get clusters of their own, as long as they fill them: they are alike
+/// other clusters get clusters of their own, as long as they fill them: they are alike
 /// in their use, and a cluster of theirs has few objects that have to move once more.
 class Packer final : public PackingQueue
 {

@@ -27,6 +27,10 @@ public:
     /// the worth of their objects
     virtual bool inOrderOfWriting() const { return false; }
 
+    /// Whether clusters of new objects wait in a queue of their own (see ClusterQueues), and an object stays if it was used
+    /// since its cluster came into its queue, whatever it is worth. Implies inOrderOfWriting().
+    virtual bool triesNewOnes() const { return false; }
+
     /// The binary logarithm of the worth of one byte of an object: how likely it is to be used again soon. Its unit is the policy's own.
     /// \param sizeWeight the exponent of an object's size, 0 to 1, from the option size-weight
     virtual float worth(const ObjectView &, float sizeWeight) const = 0;
@@ -75,10 +79,23 @@ public:
     float worth(const ObjectView &, float) const override { return 0; } // never compared
 };
 
+/// S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, SOSP 2023): clusters of new objects have a tenth of the device, and objects
+/// stay that are used there. The others go; if they come back soon after that, they are not new. What stays goes
+/// when it is not used for a round of its queue. A cluster with more in use than may move stays as a whole, for nothing.
+class S3FifoEviction final : public EvictionPolicy
+{
+public:
+    bool inOrderOfWriting() const override { return true; }
+    bool triesNewOnes() const override { return true; }
+    /// decides which of the used objects stay when the budget is not enough for all
+    float worth(const ObjectView &object, float) const override { return frequency(object) - fading(object); }
+};
+
 inline constexpr GdsfEviction gdsfEviction;
 inline constexpr LfudaEviction lfudaEviction;
 inline constexpr LruEviction lruEviction;
 inline constexpr FifoEviction fifoEviction;
+inline constexpr S3FifoEviction s3FifoEviction;
 
 } // namespace ClusterFs
 

@@ -10,6 +10,7 @@ ClusterFs::evictionPolicies()
         {"gdsf", "keeps what was used often and lately, and small objects longer than large ones, as size-weight says", &gdsfEviction},
         {"lfuda", "keeps what was used often and lately, whatever its size", &lfudaEviction},
         {"lru", "keeps what was used lately", &lruEviction},
+        {"s3fifo", "gives new objects a tenth of the disk until they are used once more, and the others a further round when they were used in the last one", &s3FifoEviction},
         {"fifo", "evicts the cluster written longest ago, and keeps nothing of it", &fifoEviction},
     };
     return table;

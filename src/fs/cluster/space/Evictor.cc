@@ -21,7 +21,7 @@ constexpr unsigned maxEvictions = 8; ///< clusters that go in one turn
 constexpr size_t maxLeaving = 64; ///< queued relocations from which on a sweep waits
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
 constexpr uint64_t sweepMicros = 100000; ///< microseconds from one sweep to the next
-constexpr size_t maxUnderfilled = 64; ///< clusters that are remembered for merge()
+constexpr size_t maxToMerge = 64; ///< clusters that are remembered for merge()
 constexpr unsigned stagedLooks = 256; ///< staged objects looked at when there is no other victim
 
 } // namespace
@@ -183,7 +183,9 @@ ClusterFs::Evictor::drop(const StageNo s)
 ClusterFs::ClusterNo
 ClusterFs::Evictor::victim()
 {
-    return context_.config.layout->evictsInOrder() ? nextOnDisk() : leastValuable();
+    if (context_.config.layout->evictsInOrder())
+        return nextOnDisk();
+    return context_.config.replacement->triesNewOnes() ? firstInQueue() : leastValuable();
 }
 
 /// The next packed cluster on the disk that was not written recently. (After a start, or if the layout was another one
@@ -216,35 +218,79 @@ ClusterFs::Evictor::isRecent(const ClusterNo c) const
     return context_.sequence - clusters[c].sequence < clusters.count() / 4;
 }
 
-/// Whether a cluster holds so little that moving all of it makes room. A cluster that was just
-/// written may be the result of a merge: moving that again would go on for ever.
+/// Whether moving all of a cluster makes room. A cluster that was just written may be the result of a merge: moving that
+/// again would go on for ever.
+/// \param most bytes of live objects
+bool
+ClusterFs::Evictor::holdsLittle(const ClusterNo c, const uint32_t most) const
+{
+    const auto &entry = context_.catalog.clusters()[c];
+    const bool isNew = context_.sequence - entry.sequence < 2 * allocator_.reserve();
+    return entry.state == ClusterState::packed && !isNew && entry.liveBytes < most;
+}
+
+/// whether a cluster is so empty that all of its objects move whatever the budget: that makes more room than it takes
+bool
+ClusterFs::Evictor::isSparse(const ClusterNo c) const
+{
+    const auto bytes = context_.geometry.clusterBytes;
+    return holdsLittle(c, context_.catalog.clusters()[c].end < bytes / 2 ? bytes : bytes / 4);
+}
+
+/// whether a quarter of a cluster is empty: all of its objects move, within the budget
 bool
 ClusterFs::Evictor::isUnderfilled(const ClusterNo c) const
 {
-    const auto &entry = context_.catalog.clusters()[c];
-    const auto bytes = context_.geometry.clusterBytes;
-    const bool isNew = context_.sequence - entry.sequence < 2 * allocator_.reserve();
-    return entry.state == ClusterState::packed && !isNew && (entry.liveBytes < bytes / 4 || entry.end < bytes / 2);
+    return holdsLittle(c, context_.geometry.clusterBytes / 4 * 3);
 }
 
-/// moves all objects of several sparse clusters, so that they come to lie in fewer
+/// moves all objects of several underfilled clusters, the emptiest first, so that they come to lie in fewer
 void
 ClusterFs::Evictor::merge()
 {
     const auto isOver = [this](const ClusterNo c) { return !isUnderfilled(c) || relocator_.holds(c); };
-    underfilled_.erase(std::remove_if(underfilled_.begin(), underfilled_.end(), isOver), underfilled_.end());
-    if (underfilled_.size() < 2)
+    toMerge_.erase(std::remove_if(toMerge_.begin(), toMerge_.end(), isOver), toMerge_.end());
+    if (toMerge_.size() < 2)
         return; // the objects of a single one would take as much room elsewhere
+    const auto &clusters = context_.catalog.clusters();
+    const auto &index = context_.catalog.index();
+    const auto isBefore = [&](const ClusterNo a, const ClusterNo b) {
+        const bool first = isSparse(a);
+        return first == isSparse(b) ? clusters[a].liveBytes < clusters[b].liveBytes : first;
+    };
     uint64_t bytes = 0;
-    while (!underfilled_.empty() && relocator_.records && !relocator_.full() && (bytes < context_.geometry.clusterBytes || needsClusters())) {
-        const auto c = underfilled_.back();
-        const auto live = context_.catalog.clusters()[c].liveBytes;
-        if (!relocator_.hasRoomFor(live))
+    while (!toMerge_.empty() && relocator_.records && !relocator_.full() && (bytes < context_.geometry.clusterBytes || needsClusters())) {
+        const auto best = std::min_element(toMerge_.begin(), toMerge_.end(), isBefore);
+        const auto c = *best;
+        const auto live = clusters[c].liveBytes;
+        const bool needsNoBudget = isSparse(c);
+        const bool hasRoom = relocator_.hasRoomFor(live) && index.used() + clusters[c].live < index.capacity();
+        if (!hasRoom || (!needsNoBudget && !context_.rewrites.allowsMerging(live, context_.config.writeBudget)))
             return;
-        underfilled_.pop_back();
+        if (!needsNoBudget)
+            context_.rewrites.noteMerged(live);
+        toMerge_.erase(best);
         bytes += live;
-        evict(c);
+        relocator_.begin(c, Relocation::Purpose::merge);
     }
+}
+
+/// remembers a cluster for merge() if it is underfilled; where there are too many, the one that holds most is forgotten
+void
+ClusterFs::Evictor::noteUnderfilled(const ClusterNo c)
+{
+    if (!isUnderfilled(c) || std::find(toMerge_.begin(), toMerge_.end(), c) != toMerge_.end())
+        return;
+    if (toMerge_.size() < maxToMerge) {
+        toMerge_.push_back(c);
+        return;
+    }
+    const auto &clusters = context_.catalog.clusters();
+    const auto fullest = std::max_element(toMerge_.begin(), toMerge_.end(), [&clusters](const ClusterNo a, const ClusterNo b) {
+        return clusters[a].liveBytes < clusters[b].liveBytes;
+    });
+    if (clusters[c].liveBytes < clusters[*fullest].liveBytes)
+        *fullest = c;
 }
 
 /// the cluster with the least to lose, of those at the tail of the list and some from anywhere
@@ -282,15 +328,64 @@ ClusterFs::Evictor::leastValuable()
     return best;
 }
 
-/// The bytes that are lost with a cluster, those of objects that are worth moving several times: each of them costs a
-/// write, or is a loss that will be felt.
+/// The first cluster of a queue that has no more in use than may move; those before it get a round among the others. The
+/// queue is that of clusters on trial, if they have more than a tenth of the device.
+ClusterFs::ClusterNo
+ClusterFs::Evictor::firstInQueue()
+{
+    auto &queues = context_.queues;
+    const auto &clusters = context_.catalog.clusters();
+    const auto isThere = [&](const ClusterNo c, const Sequence s) {
+        return clusters[c].state == ClusterState::packed && clusters[c].sequence == s && !relocator_.holds(c);
+    };
+    const auto mayMove = RewriteBudget::evictionShare(context_.geometry.clusterBytes, context_.config.writeBudget);
+    auto oldest = queues.oldestOnTrial(isThere);
+    for (unsigned n = 0; oldest != noCluster && queues.onTrial() > clusters.inState(ClusterState::packed) / 10; ++n) {
+        if (n == tailCandidates || usedBytes(oldest) <= mayMove)
+            return oldest;
+        queues.endTrial();
+        giveRound(oldest);
+        oldest = queues.oldestOnTrial(isThere);
+    }
+    std::vector<ClusterNo> passed; // at most tailCandidates
+    auto best = noCluster;
+    uint64_t least = ~uint64_t(0);
+    unsigned looks = 0;
+    for (auto c = clusters.tail(); c != noCluster && looks < cyclicLooks && passed.size() < tailCandidates && least > mayMove; ++looks) {
+        if (!relocator_.holds(c) && !queues.isOnTrial(clusters[c].sequence)) {
+            passed.push_back(c);
+            const auto used = usedBytes(c);
+            if (used < least) {
+                best = c;
+                least = used;
+            }
+        }
+        c = clusters.towardsHead(c);
+    }
+    relocator_.spend(looks / looksForOne);
+    for (const auto c: passed) {
+        if (c != best)
+            giveRound(c);
+    }
+    return best != noCluster ? best : oldest;
+}
+
+/// puts a cluster at the end of its queue: only uses from now on count
+void
+ClusterFs::Evictor::giveRound(const ClusterNo c)
+{
+    context_.catalog.moveToHead(c);
+    context_.queues.noteRound(c, context_.heatTick());
+}
+
+/// \param weight what a live object counts that is not too old
+/// \returns the sum over a cluster
+template <class Weight>
 uint64_t
-ClusterFs::Evictor::lossOf(const ClusterNo c)
+ClusterFs::Evictor::sumOver(const ClusterNo c, const Weight &weight)
 {
     const auto &catalog = context_.catalog;
-    const auto &policy = *context_.config.replacement;
-    const auto sizeWeight = context_.sizeWeight();
-    uint64_t loss = 0;
+    uint64_t sum = 0;
     uint32_t live = 0;
     unsigned looks = 0;
     for (auto s = catalog.clusters()[c].first; s != noSlot && looks < valueLooks; s = catalog.index()[s].sibling, ++looks) {
@@ -298,21 +393,43 @@ ClusterFs::Evictor::lossOf(const ClusterNo c)
         if (r.dead())
             continue;
         ++live;
-        const ObjectView object = {catalog.payloadBytes(s), context_.ageOf(r.heat()), StoreContext::usesOf(r.heat())};
+        const auto object = context_.viewOf(s);
         if (object.age >= EvictionPolicy::oldest || context_.expired(s))
             continue;
-        const bool isWorthMoving = relocator_.mark.isBelow(policy.worth(object, sizeWeight));
-        loss += uint64_t(object.bytes) * (isWorthMoving ? lossOfWorthy : 1);
+        sum += weight(object);
     }
     relocator_.spend(looks / looksForOne);
-    return live ? loss * catalog.clusters()[c].live / live : 0;
+    return live ? sum * catalog.clusters()[c].live / live : 0;
+}
+
+/// The bytes that are lost with a cluster, those of objects that are worth moving several times: each of them costs a
+/// write, or is a loss that will be felt.
+uint64_t
+ClusterFs::Evictor::lossOf(const ClusterNo c)
+{
+    const auto &policy = *context_.config.replacement;
+    const auto sizeWeight = context_.sizeWeight();
+    return sumOver(c, [&](const ObjectView &object) {
+        const bool isWorthMoving = relocator_.mark.isBelow(policy.worth(object, sizeWeight));
+        return uint64_t(object.bytes) * (isWorthMoving ? lossOfWorthy : 1);
+    });
+}
+
+/// the bytes of a cluster that were used since it came into its queue
+uint64_t
+ClusterFs::Evictor::usedBytes(const ClusterNo c)
+{
+    const bool onTrial = context_.queues.isOnTrial(context_.catalog.clusters()[c].sequence);
+    return sumOver(c, [&](const ObjectView &object) {
+        return relocator_.isUsed(c, onTrial, object) ? uint64_t(object.bytes) : 0;
+    });
 }
 
 /// lets a cluster go, and moves the objects that are worth it, or all of them
 void
 ClusterFs::Evictor::evict(const ClusterNo c)
 {
-    const bool all = isUnderfilled(c) || context_.catalog.clusters()[c].errors == ClusterEntry::unwritable;
+    const bool all = isSparse(c) || context_.catalog.clusters()[c].errors == ClusterEntry::unwritable;
     relocator_.begin(c, all ? Relocation::Purpose::merge : Relocation::Purpose::evict);
 }
 
@@ -380,8 +497,7 @@ ClusterFs::Evictor::sweepCluster(const ClusterNo c)
     }
     if (context_.config.fileLifetime && !expireRecords(c))
         return;
-    if (isUnderfilled(c) && underfilled_.size() < maxUnderfilled && std::find(underfilled_.begin(), underfilled_.end(), c) == underfilled_.end())
-        underfilled_.push_back(c);
+    noteUnderfilled(c);
 }
 
 /// forgets the objects of a cluster that are past their lifetime

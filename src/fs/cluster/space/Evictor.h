@@ -14,7 +14,7 @@ namespace ClusterFs {
 
 /// The free disk space daemon of Hummingbird 3.5. Forgets whole clusters;
 /// objects in them that were used lately are staged again first, within a
-/// budget. Clusters that deletes have emptied, or that were written half empty
+/// budget. Clusters that deletes and regrouping have left holes in, or that were written half empty
 /// because Config::persist ran out, go before full ones, several at once, and
 /// all their objects move (merging): that costs a write, but no object.
 class Evictor final : public RoomMaker
@@ -52,10 +52,18 @@ private:
     void dropRelocated();
     void drop(StageNo);
     bool isRecent(ClusterNo) const;
+    bool holdsLittle(ClusterNo, uint32_t most) const;
+    bool isSparse(ClusterNo) const;
     bool isUnderfilled(ClusterNo) const;
+    void noteUnderfilled(ClusterNo);
     void merge();
     ClusterNo leastValuable();
+    ClusterNo firstInQueue();
+    void giveRound(ClusterNo);
+    template <class Weight>
+    uint64_t sumOver(ClusterNo, const Weight &);
     uint64_t lossOf(ClusterNo);
+    uint64_t usedBytes(ClusterNo);
     void evict(ClusterNo);
     void retire(ClusterNo);
     void sweep();
@@ -75,7 +83,7 @@ private:
     unsigned sweepRecords_ = 0; ///< records that it may still go over in this turn
     SlotNo sweepNext_ = noSlot; ///< the record of the hand's cluster to go on with; noSlot when it is done with the cluster
     Sequence sweepSequence_{0}; ///< of that cluster
-    std::vector<ClusterNo> underfilled_; ///< clusters that the sweep found for merge()
+    std::vector<ClusterNo> toMerge_; ///< underfilled clusters that the sweep found for merge()
 };
 
 } // namespace ClusterFs

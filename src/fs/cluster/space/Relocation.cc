@@ -17,7 +17,7 @@ constexpr unsigned maxReads = 8; ///< reads of the candidates, if others take th
 constexpr size_t maxRelocated = 4096; ///< most objects relocated from an evicted cluster
 constexpr size_t maxMoved = 32768; ///< most objects relocated from a merged cluster: ClusterEntry::relocated has 16 bits
 constexpr unsigned recordsForOne = 4; ///< records of the turn as which one relocated object counts
-constexpr unsigned relocateRange = 8; ///< bytes from the first candidate to the last one for each byte of payload, at most
+constexpr unsigned relocateRange = 32; ///< bytes from the first candidate to the last one for each byte of payload, at most
 
 using State = Relocation::State;
 
@@ -43,6 +43,7 @@ ClusterFs::Relocation::Relocation(Relocator &relocator, const ClusterNo c, const
     purpose_(purpose),
     sequence_(relocator.entry(c).sequence),
     mayMove_(!relocator.full()),
+    onTrial_(relocator.context.config.replacement->triesNewOnes() && relocator.context.queues.isOnTrial(sequence_)),
     since_(relocator.context.sequence),
     nextSlot_(relocator.entry(c).first)
 {
@@ -120,13 +121,13 @@ ClusterFs::Relocation::look()
         const auto &r = catalog.index()[nextSlot_];
         if (r.dead() || context.expired(nextSlot_))
             continue;
-        const ObjectView object = {catalog.payloadBytes(nextSlot_), context.ageOf(r.heat()), StoreContext::usesOf(r.heat())};
+        const auto object = context.viewOf(nextSlot_);
         if (object.age >= EvictionPolicy::oldest)
             continue;
         const auto worth = policy.worth(object, sizeWeight);
         if (!all)
             tally_->add(worth, object.bytes);
-        if (all ? candidates_.size() >= maxMoved : policy.inOrderOfWriting() || !relocator_.mark.isBelow(worth))
+        if (all ? candidates_.size() >= maxMoved : !stays(object, worth, r.tag))
             continue;
         bytes_ += object.bytes;
         candidates_.push_back({nextSlot_, r.tag, r.offset(), object.bytes});
@@ -152,6 +153,21 @@ ClusterFs::Relocation::look()
     enter(State::reading);
     read();
     return true;
+}
+
+/// whether the policy wants an object to be moved
+/// \param tag Record::tag
+bool
+ClusterFs::Relocation::stays(const ObjectView &object, const float worth, const uint32_t tag) const
+{
+    auto &context = relocator_.context;
+    const auto &policy = *context.config.replacement;
+    if (!policy.triesNewOnes())
+        return !policy.inOrderOfWriting() && relocator_.mark.isBelow(worth);
+    const bool isUsed = relocator_.isUsed(cluster_, onTrial_, object);
+    if (onTrial_ && !isUsed)
+        context.queues.noteFailed(tag);
+    return isUsed;
 }
 
 /// Keeps only the candidates that are worth most, within a budget.
@@ -360,7 +376,7 @@ ClusterFs::Relocation::stageCopy(const Candidate &c, const Window &window)
     }
     catalog.staging().close(stage, info.size, catalog.heat(c.slot)); // to move an object says nothing about its worth
     catalog.relocate(c.slot, stage);
-    catalog.staging().complete(stage, context.clock.micros(), evicts() && relocator_.separates());
+    catalog.staging().complete(stage, context.clock.micros(), relocator_.separates());
     relocator_.packing.noteComplete(stage);
     return true;
 }

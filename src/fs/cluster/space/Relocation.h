@@ -6,6 +6,7 @@
 
 #include "fs/cluster/cache/Window.h"
 #include "fs/cluster/catalog/Record.h"
+#include "fs/cluster/policies/EvictionPolicy.h"
 #include "fs/cluster/space/KeepMark.h"
 
 #include <memory>
@@ -85,7 +86,7 @@ public:
     static bool MayFollow(State from, State to);
 
     /// A cluster is read from the first candidate to the last one. Leaves out candidates at either
-    /// end that lie far from the others, until less than eight bytes, or so, are read for one that moves.
+    /// end that lie far from the others, until less than 32 bytes, or so, are read for one that moves.
     /// \param bytes payload of all
     /// \returns payload of those that are left
     static uint64_t KeepNear(Candidates &, uint64_t bytes);
@@ -95,6 +96,7 @@ private:
     bool end();
     bool isGone() const;
     bool look();
+    bool stays(const ObjectView &, float worth, uint32_t tag) const;
     void keepBest(uint64_t budget);
     void read();
     void arrived(const ClusterRange &, bool well);
@@ -111,6 +113,7 @@ private:
     const Purpose purpose_;
     const Sequence sequence_; ///< of the cluster when it was chosen
     const bool mayMove_; ///< false when enough relocations wait for packing: this one must make room without
+    const bool onTrial_; ///< see ClusterQueues
     State state_ = State::chosen;
     Sequence since_; ///< see since()
     SlotNo nextSlot_; ///< the next record to look at

@@ -39,6 +39,11 @@ public:
     bool hasWork() const { return !queue_.empty(); }
     size_t queued() const { return queue_.size(); } ///< relocations that work() could go on with
 
+    /// under policies that try new objects: whether one was used since its cluster came into its queue, or, on trial, since it was stored
+    bool isUsed(const ClusterNo c, const bool onTrial, const ObjectView &object) const {
+        return onTrial ? object.uses > 0 : context.queues.isUsed(c, context.heatTick(), object.age, object.uses);
+    }
+
     bool holds(ClusterNo) const; ///< whether a cluster has a relocation
     size_t held() const { return all_.size(); } ///< clusters that have one
     size_t evicting() const; ///< of these clusters, those that are to become free
