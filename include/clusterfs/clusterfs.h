@@ -47,7 +47,8 @@ enum clusterfs_error {
     CLUSTERFS_LOST = 16,        /**< the object on its way in was given up, because of a limit or the device; store it anew */
     CLUSTERFS_NOT_LISTED = 17,  /**< the store was opened with list=off, and can't list its objects */
     CLUSTERFS_NOT_ADMITTED = 18,/**< the option admit keeps the object out until it was offered more often */
-    CLUSTERFS_INTERNAL = 19     /**< a defect of the library */
+    CLUSTERFS_INTERNAL = 19,    /**< a defect of the library */
+    CLUSTERFS_FILE = 20         /**< of accelerator.h: a file can't be opened or read, and errno says why */
 };
 
 /** \returns an English phrase for what a call returned, negative or not; never nil, and not to be freed */
@@ -264,6 +265,15 @@ int clusterfs_love(clusterfs_store *store, uint64_t group);
 
 /** The members of a group will not be wanted soon: those that are in memory leave it first. \returns 0; the errors of any call */
 int clusterfs_hate(clusterfs_store *store, uint64_t group);
+
+/** Tells of a request, so that the store learns which objects are wanted together. A client is whoever makes one request
+ * after the other: objects that it wants with a page, or in the same order again and again, are packed side by side. A
+ * store that was opened with locality=0 does nothing about it. Does not wait, and is left out while the store is busy.
+ * \param client any number but 0: a connection, a user, a process
+ * \param name of the object that was asked for, whether it is stored or not
+ * \param page the name of the object that has asked for it, such as a Referer; nil when nobody knows
+ * \returns 0; CLUSTERFS_BUSY, CLUSTERFS_ARGUMENT and the errors of any call */
+int clusterfs_note(clusterfs_store *store, uint64_t client, const void *name, size_t name_size, const void *page, size_t page_size);
 
 /* ---- calls that do not wait ---- */
 

@@ -252,6 +252,12 @@ public:
     void love(const uint64_t group) { detail::checked(clusterfs_love(get(), group)); }
     void hate(const uint64_t group) { detail::checked(clusterfs_hate(get(), group)); }
 
+    /// \param page an empty one = nobody knows; \returns whether the store took notice, which it does not while it is busy
+    bool note(const uint64_t client, const std::string_view name, const std::string_view page = {}) {
+        const int result = clusterfs_note(get(), client, name.data(), name.size(), page.empty() ? nullptr : page.data(), page.size());
+        return result != -CLUSTERFS_BUSY && detail::checked(result) == 0;
+    }
+
     size_t devices() const noexcept { return clusterfs_devices(get()); }
 
     std::string report(const size_t device = 0) const { return text(&clusterfs_report, device); }

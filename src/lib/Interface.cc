@@ -7,15 +7,13 @@
 #include "fs/cluster/base/Version.h"
 #include "fs/cluster/device/DeviceCheck.h"
 #include "fs/cluster/engine/Statistics.h"
+#include "lib/Calls.h"
 #include "lib/Formatting.h"
 #include "lib/Handles.h"
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <new>
 #include <string>
-#include <system_error>
 
 using namespace ClusterFs;
 using namespace ClusterFs::Library;
@@ -44,24 +42,9 @@ constexpr const char *texts[] = {
     "the store was opened with list=off",
     "the option admit keeps the object out until it was offered more often",
     "a defect of the library",
+    "a file cannot be opened or read",
 };
-static_assert(std::size(texts) == CLUSTERFS_INTERNAL + 1, "each error has a text");
-
-/// calls a function that returns a number; nothing is thrown through C
-template <class Function>
-auto
-guarded(Function f) -> decltype(f())
-{
-    try {
-        return f();
-    } catch (const std::bad_alloc &) {
-        return -CLUSTERFS_NO_MEMORY;
-    } catch (const std::system_error &) {
-        return -CLUSTERFS_NO_MEMORY; // no thread
-    } catch (...) {
-        return -CLUSTERFS_INTERNAL;
-    }
-}
+static_assert(std::size(texts) == CLUSTERFS_FILE + 1, "each error has a text");
 
 /// \returns the bytes of the text
 int64_t
@@ -117,17 +100,6 @@ std::string
 nameOf(const void *const name, const size_t size)
 {
     return size ? std::string(static_cast<const char *>(name), size) : std::string();
-}
-
-/// Whether a structure can be taken: a newer version may have members behind those that are known here, if they are 0.
-/// There is no older version yet, which would be shorter.
-template <class Structure>
-bool
-known(const Structure &given)
-{
-    const auto *const bytes = reinterpret_cast<const char *>(&given);
-    const auto size = given.struct_size;
-    return size >= sizeof(given) && std::all_of(bytes + sizeof(given), bytes + size, [](const char c) { return c == 0; });
 }
 
 /// Takes what the caller's version of the structure has.
@@ -551,6 +523,20 @@ clusterfs_hate(clusterfs_store *const store, const uint64_t group)
 {
     const int wrong = group ? usable(store, nullptr, 0) : -CLUSTERFS_ARGUMENT;
     return wrong != 0 ? wrong : guarded([&] { return store->store->favour(group, false); });
+}
+
+int
+clusterfs_note(clusterfs_store *const store, const uint64_t client, const void *const name, const size_t name_size, const void *const page,
+               const size_t page_size)
+{
+    int wrong = client ? usable(store, name, name_size) : -CLUSTERFS_ARGUMENT;
+    wrong = wrong != 0 ? wrong : checkedName(page, page_size);
+    if (wrong != 0)
+        return wrong;
+    return guarded([&] {
+        const auto asking = nameOf(page, page_size);
+        return store->store->note(client, nameOf(name, name_size), page ? &asking : nullptr);
+    });
 }
 
 int

@@ -25,6 +25,13 @@ mixed(uint64_t n)
     return n ^ (n >> 33);
 }
 
+/// an id for the tracker; never 0, which stands for none
+uint64_t
+idOf(const Key &key)
+{
+    return key.high() ? key.high() : 1;
+}
+
 } // namespace
 
 int
@@ -211,6 +218,28 @@ Store::favour(const uint64_t group, const bool love) const
             return static_cast<int>(result);
     }
     return 0;
+}
+
+int
+Store::note(const uint64_t client, const std::string &name, const std::string *const page) const
+{
+    const auto t = target(name);
+    Request request;
+    request.client = client;
+    request.url = idOf(t.key);
+    request.referer = page ? idOf(makeKey_(page->data(), page->size())) : 0;
+    int error = 0;
+    // each device hears of each page, and only its own of the object
+    for (const auto &service: services_) {
+        request.key = service.get() == &t.service ? t.key : Key{};
+        const auto tell = [request](Engine &engine) {
+            engine.note(request);
+            return 0;
+        };
+        const int posted = service->post(std::make_shared<SimpleJob<decltype(tell)>>(tell), [] {});
+        error = posted != 0 ? posted : error;
+    }
+    return error;
 }
 
 Object::Object(std::shared_ptr<Store> store, Service &service, const size_t labelBytes, ReadJob &job):

@@ -50,6 +50,7 @@ public:
     int collocate(const std::string &leader, const std::vector<std::string> &members) const;
     int assign(uint64_t group, const std::string &name) const;
     int favour(uint64_t group, bool love) const;
+    int note(uint64_t client, const std::string &name, const std::string *page) const; ///< \param page nil = unknown
 
     size_t devices() const { return services_.size(); }
     Service &service(const size_t device) const { return *services_[device]; }

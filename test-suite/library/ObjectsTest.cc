@@ -258,6 +258,48 @@ TEST_F(Objects, membersOfAGroupLieSideBySide) {
     EXPECT_EQ(packed(), first + 4);
 }
 
+/// a page's objects are stored among others, and are packed side by side on each device
+void
+requestsTeachGroups(clusterfs::Store &store)
+{
+    const auto sum = [&store](const char *const name) {
+        double all = 0;
+        for (size_t device = 0; device < store.devices(); ++device)
+            all += store.statistic(name, device);
+        return all;
+    };
+    const auto known = sum("members by referer");
+    for (unsigned n = 0; n < 8; ++n) {
+        const auto name = "member " + std::to_string(n);
+        EXPECT_TRUE(store.note(1, name, "page"));
+        store.write(name, bytesOf(n, 2000));
+        store.write("stranger of " + name, bytesOf(n, 2000));
+    }
+    EXPECT_EQ(sum("members by referer"), known + 8);
+    store.sync();
+    EXPECT_GE(sum("objects packed in groups"), static_cast<double>(7 + 1 - store.devices()));
+}
+
+TEST_F(Objects, requestsTeachWhatIsReadTogether) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    requestsTeachGroups(*store);
+    // without a page, those that several clients want in the same order
+    for (uint64_t client = 2; client < 5; ++client) {
+        for (unsigned n = 0; n < 4; ++n)
+            EXPECT_TRUE(store->note(client, "follower " + std::to_string(n)));
+    }
+    EXPECT_GE(store->statistic("groups known"), 2);
+    EXPECT_EQ(clusterfs_note(store->get(), 0, "name", 4, nullptr, 0), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(clusterfs_note(store->get(), 1, nullptr, 4, nullptr, 0), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(clusterfs_note(store->get(), 1, "name", 4, nullptr, 4), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(clusterfs_note(nullptr, 1, "name", 4, nullptr, 0), -CLUSTERFS_ARGUMENT);
+}
+
+TEST_F(Objects, requestsTeachEachDevice) {
+    ASSERT_NO_FATAL_FAILURE(start(2));
+    requestsTeachGroups(*store);
+}
+
 TEST_F(Objects, figuresAndTextAreThoseOfTheEngine) {
     ASSERT_NO_FATAL_FAILURE(start());
     store->write("name", bytesOf(1, 1000));

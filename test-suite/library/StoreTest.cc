@@ -329,12 +329,12 @@ TEST_F(Arguments, ofLaterVersionsAreTakenWhereTheyMeanNothing) {
 
 TEST_F(Arguments, eachErrorHasATextOfItsOwn) {
     std::vector<std::string> texts;
-    for (int code = 0; code <= CLUSTERFS_INTERNAL; ++code) {
+    for (int code = 0; code <= CLUSTERFS_FILE; ++code) {
         EXPECT_STREQ(clusterfs_strerror(code), clusterfs_strerror(-code));
         EXPECT_EQ(std::count(texts.begin(), texts.end(), clusterfs_strerror(code)), 0) << code;
         texts.emplace_back(clusterfs_strerror(code));
     }
-    EXPECT_STREQ(clusterfs_strerror(CLUSTERFS_INTERNAL + 1), "an unknown error");
+    EXPECT_STREQ(clusterfs_strerror(CLUSTERFS_FILE + 1), "an unknown error");
     EXPECT_STREQ(clusterfs_strerror(-2147483647 - 1), "an unknown error");
 }
 

@@ -21,10 +21,10 @@ IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/resul
 ON_AN_IMAGE = (
     "clusterfs format --size=MB --owner=proxy PATH", "clusterfs format --owner=proxy PATH",
     "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs setup PATH --apply",
-    "clusterfs probe PATH", "clusterfs grow PATH", "clusterfs report PATH -o report.html", "clusterfs inspect cache.img --cluster=0")
+    "clusterfs format PATH", "clusterfs probe PATH", "clusterfs grow PATH", "clusterfs report PATH -o report.html", "clusterfs inspect cache.img --cluster=0")
 # Parts of commands, of which the tool's help must know every word.
 IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs map", "clusterfs purge", "clusterfs format", "clusterfs format --force",
-           "clusterfs setup", "clusterfs probe", "clusterfs grow", "clusterfs find")
+           "clusterfs setup", "clusterfs probe", "clusterfs grow", "clusterfs find", "clusterfs accelerate")
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (
@@ -50,6 +50,7 @@ NOT_RUN = {
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
     "test-suite/harness runs it": ("make dist",),
     "needs a log; test_whatif.py runs it": ("clusterfs whatif( LOG --disk-gb=500,1000,2000)?",),
+    "goes on until it is ended; test_accelerate.py runs it": ("clusterfs accelerate FOLDER --store=PATH --mount=PLACE",),
     "needs a squid.conf; test_ring.py runs it": (r"clusterfs ring squid\.conf( URL)?",),
     "needs a Squid; test-suite/squid/test_view.py runs it": (
         "clusterfs top http://localhost:3128", "clusterfs report http://localhost:3128 -o report.html"),

@@ -130,24 +130,26 @@ def page_names(_):
 # the library, from its header
 
 
-def header():
-    return (TOP / "include" / "clusterfs" / "clusterfs.h").read_text(encoding="utf-8")
+def header(name):
+    return (TOP / "include" / "clusterfs" / name).read_text(encoding="utf-8")
 
 
-def library_calls(_):
-    """The declarations of all calls, with a gap between the sections of the header."""
-    for section in re.split(r"^/\* ---- .* ---- \*/$", header(), flags=re.M)[1:]:
-        calls = re.findall(r"^\w[^\n(;]*\bclusterfs_\w+\([^;]*\);", re.sub(r"/\*.*?\*/", "", section, flags=re.S), re.M)
-        if calls:
-            yield ".sp"
-        for call in calls:
-            whole = re.sub(r"(?<!,) ", "\0", " ".join(call.split()))  # a parameter stays in its line
-            for line in textwrap.wrap(whole, 72, subsequent_indent="    ", break_long_words=False):
-                yield '.B "{}"'.format(line.replace("\0", " "))
+def library_calls(name):
+    """The declarations of all calls of a header, with a gap between its sections."""
+    def lines(_):
+        for section in re.split(r"^/\* ---- .* ---- \*/$", header(name), flags=re.M)[1:]:
+            calls = re.findall(r"^\w[^\n(;]*\bclusterfs_\w+\([^;]*\);", re.sub(r"/\*.*?\*/", "", section, flags=re.S), re.M)
+            if calls:
+                yield ".sp"
+            for call in calls:
+                whole = re.sub(r"(?<!,) ", "\0", " ".join(call.split()))  # a parameter stays in its line
+                for line in textwrap.wrap(whole, 72, subsequent_indent="    ", break_long_words=False):
+                    yield '.B "{}"'.format(line.replace("\0", " "))
+    return lines
 
 
 def library_errors(_):
-    for name, meaning in re.findall(r"^    (CLUSTERFS_\w+) = \d+,?\s*/\*\*< (.*) \*/$", header(), re.M):
+    for name, meaning in re.findall(r"^    (CLUSTERFS_\w+) = \d+,?\s*/\*\*< (.*) \*/$", header("clusterfs.h"), re.M):
         yield from (".TP", f".B {name}", f"{meaning[0].upper()}{meaning[1:]}.".replace("-", "\\-"))
 
 
@@ -221,7 +223,8 @@ PARTS = (
     ("docs/man/clusterfs.8", "the synopses", synopses),
     ("docs/man/clusterfs.8", "the subcommands", purposes),
     ("docs/man/clusterfs.8", "the pages", page_names),
-    ("docs/man/clusterfs.3", "the calls", library_calls),
+    ("docs/man/clusterfs.3", "the calls", library_calls("clusterfs.h")),
+    ("docs/man/clusterfs-accelerator.3", "the calls", library_calls("accelerator.h")),
     ("docs/man/clusterfs.3", "the errors", library_errors),
     *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),
     *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),

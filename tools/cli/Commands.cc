@@ -22,6 +22,7 @@ extern const Command reportCommand;
 extern const Command ringCommand;
 extern const Command topCommand;
 extern const Command whatifCommand;
+extern const Command accelerateCommand;
 
 const std::vector<Command> &
 commands()
@@ -43,6 +44,7 @@ commands()
         ringCommand,
         topCommand,
         whatifCommand,
+        accelerateCommand,
     };
     return table;
 }
