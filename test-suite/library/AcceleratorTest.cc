@@ -75,13 +75,13 @@ protected:
     }
     std::string fromStore(const std::string &name) {
         bool stored = false;
-        const auto bytes = contents(name, stored);
+        auto bytes = contents(name, stored);
         EXPECT_TRUE(stored) << name;
         return bytes;
     }
     std::string fromFolder(const std::string &name) {
         bool stored = false;
-        const auto bytes = contents(name, stored);
+        auto bytes = contents(name, stored);
         EXPECT_FALSE(stored) << name;
         return bytes;
     }

@@ -53,8 +53,8 @@ clusterfs_file *
 fileOf(const fuse_file_info *const info)
 {
     clusterfs_file *file = nullptr;
-    static_assert(sizeof(file) <= sizeof(info->fh), "a handle of libfuse has room for a pointer");
-    memcpy(&file, &info->fh, sizeof(file));
+    static_assert(sizeof(void *) == sizeof(info->fh), "a handle of libfuse has room for a pointer");
+    memcpy(&file, &info->fh, sizeof(info->fh));
     return file;
 }
 
@@ -129,7 +129,7 @@ struct FolderCalls {
             clusterfs_file_close(file);
             return -EACCES;
         }
-        memcpy(&info->fh, &file, sizeof(file));
+        memcpy(&info->fh, &file, sizeof(info->fh));
         return 0;
     }
 
