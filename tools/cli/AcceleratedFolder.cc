@@ -52,9 +52,9 @@ errnoOf(const int64_t result)
 clusterfs_file *
 fileOf(const fuse_file_info *const info)
 {
+    const auto number = static_cast<uintptr_t>(info->fh);
     clusterfs_file *file = nullptr;
-    static_assert(sizeof(void *) == sizeof(info->fh), "a handle of libfuse has room for a pointer");
-    memcpy(&file, &info->fh, sizeof(info->fh));
+    memcpy(&file, &number, sizeof(number));
     return file;
 }
 
@@ -129,7 +129,7 @@ struct FolderCalls {
             clusterfs_file_close(file);
             return -EACCES;
         }
-        memcpy(&info->fh, &file, sizeof(info->fh));
+        info->fh = reinterpret_cast<uintptr_t>(file);
         return 0;
     }
 
