@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make -f packaging/module/module.mk TOP=... SQUID=... PROGRAM=... OUT=...
 # builds the module for the Squid PROGRAM, whose file is called NAME: OUT/lib/squid-clusterfs has NAME.so and
-# load.so, OUT/sbin has squid-clusterfs and the clusterfs tool, OUT/share/clusterfs what that needs.
+# load.so, OUT/lib has libclusterfs, OUT/sbin has squid-clusterfs and the clusterfs tool, OUT/share/clusterfs what that needs.
 # TOP: our sources. SQUID: the tree that the program was made from, configured in the same way.
 # What is compiled on the way is left below the current folder. tools/build/build-module calls this.
 
 name := $(notdir $(PROGRAM))
 engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
-tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) src/lib/Formatting.cc \
+library := $(shell cd $(TOP) && find src/lib -name '*.cc' | sort)
+tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) \
 	src/fs/cluster/squid/MapCells.cc src/fs/cluster/squid/ObjectText.cc
 glue := $(shell cd $(TOP) && find src/fs/cluster/squid -name '*.cc' | sort) packaging/module/Module.cc packaging/module/Fit.cc
 
@@ -18,10 +19,13 @@ ldflags := $(shell DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get 
 squid := -DHAVE_CONFIG_H -I$(SQUID)/include -I$(SQUID) -I$(SQUID)/lib -I$(SQUID)/src -I$(TOP)/src -I$(TOP)
 
 engine_objects := $(engine:%.cc=engine/%.o)
+library_objects := $(library:%.cc=engine/%.o)
+shared_library := $(shell sed -n 's/^shared_library = //p' $(TOP)/Makefile.am)
+soname := $(shell sed -n 's/^libclusterfs_abi = //p' $(TOP)/Makefile.am)
 glue_objects := $(glue:%.cc=$(name)/%.o) $(name)/Fingerprint.o
 
 lib := $(OUT)/lib/squid-clusterfs
-all: $(lib)/$(name).so $(lib)/load.so $(OUT)/sbin/squid-clusterfs $(OUT)/sbin/clusterfs
+all: $(lib)/$(name).so $(lib)/load.so $(OUT)/sbin/squid-clusterfs $(OUT)/sbin/clusterfs $(OUT)/lib/$(shared_library) $(OUT)/lib/libclusterfs.a
 	@rm -rf $(OUT)/share/clusterfs/view
 	@mkdir -p $(OUT)/share/clusterfs/view
 	@cp $(TOP)/tools/view/*.py $(OUT)/share/clusterfs/view
@@ -39,13 +43,22 @@ $(OUT)/sbin/squid-clusterfs: engine/packaging/module/Start.o
 	@mkdir -p $(@D)
 	$(CXX) -pie $(ldflags) -o $@ $^
 
-$(OUT)/sbin/clusterfs: $(engine_objects) $(tool:%.cc=engine/%.o)
+$(OUT)/sbin/clusterfs: $(engine_objects) $(library_objects) $(tool:%.cc=engine/%.o)
 	@mkdir -p $(@D)
-	$(CXX) -pie $(ldflags) -o $@ $^ -laio -lisal -lblkid -lz
+	$(CXX) -pie $(ldflags) -o $@ $^ -laio -lisal -lblkid -lz -lcrypto -lfuse3
+
+$(OUT)/lib/$(shared_library): $(engine_objects) $(library_objects) $(TOP)/src/lib/clusterfs.map
+	@mkdir -p $(@D)
+	$(CXX) -shared $(ldflags) -Wl,-soname,$(soname) -Wl,-z,defs -Wl,--version-script=$(TOP)/src/lib/clusterfs.map -o $@ $(filter %.o,$^) \
+		-laio -lisal -lblkid -lcrypto
+
+$(OUT)/lib/libclusterfs.a: $(engine_objects) $(library_objects)
+	@rm -f $@
+	$(AR) cr $@ $^
 
 engine/%.o: $(TOP)/%.cc
 	@mkdir -p $(@D)
-	$(CXX) $(cppflags) -I$(TOP)/src -I$(TOP) $(flags) -c -o $@ $<
+	$(CXX) $(cppflags) -I$(TOP)/src -I$(TOP)/include -I$(TOP) $(flags) -c -o $@ $<
 
 $(name)/%.o: $(TOP)/%.cc $(SQUID)/include/autoconf.h
 	@mkdir -p $(@D)
@@ -59,6 +72,6 @@ $(name)/Fingerprint.cc: $(PROGRAM) $(TOP)/packaging/module/fingerprint
 $(name)/Fingerprint.o: $(name)/Fingerprint.cc
 	$(CXX) $(cppflags) -I$(TOP) $(flags) -c -o $@ $<
 
--include $(engine_objects:.o=.d) $(tool:%.cc=engine/%.d) $(glue_objects:.o=.d) engine/packaging/module/Loader.d engine/packaging/module/Start.d
+-include $(engine_objects:.o=.d) $(library_objects:.o=.d) $(tool:%.cc=engine/%.d) $(glue_objects:.o=.d) engine/packaging/module/Loader.d engine/packaging/module/Start.d
 .DELETE_ON_ERROR:
 .PHONY: all

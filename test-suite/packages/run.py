@@ -311,6 +311,28 @@ def check_apparmor(root):
     root.run("rm", profile)
 
 
+def check_library(root, debs):
+    """C, C++ and Python find what the library's packages have installed."""
+    root.install(*debs, "gcc", "g++", "libc6-dev", "pkgconf")
+    inside = root.path / "packages"
+    shutil.copytree(TOP / "test-suite/library", inside / "test-suite/library")
+    shutil.copytree(TOP / "examples/library", inside / "examples/library")
+    folder = "/usr/lib/" + root.run("gcc", "-print-multiarch").strip()
+    said = root.run("/packages/test-suite/library/installed", "/", folder, "cc", "c++")
+    assert "the examples of the library were built and work" in said, said
+    script = """import clusterfs
+assert clusterfs.format("/packages/store", 64 << 20)
+with clusterfs.Store("/packages/store") as store:
+    store["name"] = b"bytes"
+with clusterfs.Store("/packages/store") as store:
+    assert store["name"] == b"bytes"
+"""
+    root.run("python3", "-c", script)
+    root.run("apt-get", "-q", "-y", "purge", *(deb.rpartition("/")[2].split("_")[0] for deb in debs))
+    left = [path for path in (root.path / "usr").rglob("*clusterfs*") if path.name.startswith("libclusterfs") or path.name == "clusterfs.pc"]
+    assert not left, left
+
+
 def repositories(release):
     """[(address, suite)] of that Debian where this machine's apt has those of its own release."""
     here = platform.freedesktop_os_release()["VERSION_CODENAME"]
@@ -372,7 +394,8 @@ def check(release):
     root = fresh_root(release)
     inside = root.path / "packages"
     inside.mkdir()
-    for deb in debs + [newer(deb) for deb in debs]:
+    library = [packages[name] for name in ("libclusterfs0", "libclusterfs-dev", "python3-clusterfs")]
+    for deb in debs + library + [newer(deb) for deb in debs]:
         shutil.copy(deb, inside)
     names = [f"/packages/{deb.name}" for deb in debs]
 
@@ -411,6 +434,9 @@ def check(release):
     check_apparmor(root)
     assert root.image() == before, "one of these changed the cache"
     say("udev, systemd, AppArmor and Squid do with the packages' files what they should")
+
+    check_library(root, [f"/packages/{deb.name}" for deb in library])
+    say("programs in C, C++ and Python work with the library's packages, of which nothing is left when they are purged")
 
     modules = root.path / "usr/lib/squid-clusterfs"
     (modules / "squid-openssl.so").rename(modules / "kept")
