@@ -2,6 +2,8 @@
 /* A program in C that uses the shared library: each kind of call once, in a folder of its own.
  * library-c-test FILE: makes a store in FILE, which must not exist. Prints "fine", or the line that went wrong. */
 
+#include "faces.h"
+
 #include <clusterfs/clusterfs.h>
 
 #include <stdio.h>
@@ -101,6 +103,7 @@ main(int argc, char **argv)
     clusterfs_options *options = NULL;
     clusterfs_store *store = NULL;
     const char *paths[1];
+    const char *wrong;
     char reason[256] = "";
 
     if (argc != 2) {
@@ -116,6 +119,11 @@ main(int argc, char **argv)
     clusterfs_options_free(options);
     if (objects(store) != 0 || inside(store) != 0 || answers(store) != 0)
         return 1;
+    wrong = try_cfs(store);
+    if (wrong) {
+        printf("CFS: %s\n", wrong);
+        return 1;
+    }
     EXPECT(clusterfs_close(store) == 0);
     printf("fine\n");
     return 0;
