@@ -209,6 +209,7 @@ void
 Simulate::World::observe()
 {
     const auto stats = engine_->stats();
+    noteCrowd(stats);
     if (stats.counters.checkpoints != checkpoints_) {
         checkpoints_ = stats.counters.checkpoints;
         begun_ = next_;

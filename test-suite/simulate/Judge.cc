@@ -18,6 +18,13 @@ constexpr uint64_t slackMicros = 3000000;
 constexpr uint64_t keptShare = 8;
 constexpr uint32_t fewClusters = 80; ///< clusters of a device that a few large objects can fill
 
+/// clusters that are kept free for writes, see Allocator::reserve()
+uint64_t
+reserveOf(const uint64_t clusters)
+{
+    return std::min<uint64_t>(64, std::max({uint64_t(2), std::min<uint64_t>(8, clusters / 24), clusters / 128}));
+}
+
 bool
 same(const ObjectInfo &a, const ObjectInfo &b)
 {
@@ -64,6 +71,17 @@ Simulate::World::deviceWrites() const
     return writesBefore_ + (device_ ? device_->requests(IoOp::write) : 0);
 }
 
+/// Notes when the parts of large objects leave other objects fewer clusters than those that must be kept take, beside what
+/// evictions keep free.
+void
+Simulate::World::noteCrowd(const Stats &stats)
+{
+    const auto *const superblock = engine_->superblock();
+    const uint64_t clusters = superblock ? superblock->geometry.clusterCount : 0;
+    if (clusters && stats.clustersPart + clusters / keptShare + 2 * reserveOf(clusters) >= clusters)
+        crowded_ = deviceWrites();
+}
+
 /// Whether an object must not have been evicted. The engine's counters are believed only as long as
 /// they say that nothing was evicted.
 bool
@@ -78,6 +96,8 @@ Simulate::World::mustBeKept(const Version &v) const
     const bool evicted = everEvicted_ || counters.evictedObjects || counters.expiredObjects;
     // parts of large objects may fill a device of a few clusters: then the next object takes their place
     if (evicted && v.size > engine_->superblock()->geometry.clusterBytes && v.clusters < fewClusters)
+        return false;
+    if (evicted && crowded_ >= v.writes && crowded_)
         return false;
     // it may have been evicted before the store grew
     return !evicted || deviceWrites() + 64 < v.clusters || deviceWrites() - v.writes < v.clusters / keptShare;

@@ -140,6 +140,7 @@ private:
     void setFaults();
     void turn();
     void observe();
+    void noteCrowd(const ClusterFs::Stats &);
     void checkReads() const;
 
     void beginStore();
@@ -210,6 +211,7 @@ private:
     bool cutUnhealed_ = false; ///< the power was cut after the last clean stop
     bool everEvicted_ = false; ///< objects may have been evicted: a missing one is a fault only when it is new
     bool everRetired_ = false; ///< a cluster was put out of use
+    uint64_t crowded_ = 0; ///< deviceWrites() when parts of large objects had nearly all clusters last; 0 = never
     bool scanned_ = false; ///< the start scanned: deleted objects may be back, marked as doubtful
     Tally tally_;
 };

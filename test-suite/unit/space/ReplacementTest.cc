@@ -293,6 +293,36 @@ TEST_F(Replacement, fullStagingLeavesNoRoomForRelocating) {
     EXPECT_GE(p.allocator.available(), p.allocator.reserve());
 }
 
+/// A cluster that is put out of use makes no room when it goes, and it waits until its objects can be moved. Whoever
+/// looks for room takes another one, even if it is worth more.
+TEST_F(Replacement, aClusterThatIsPutOutOfUseIsNoVictim) {
+    auto &config = p.context.config;
+    for (uint32_t c = 0; c < p.catalog.clusters().count(); ++c)
+        p.placed(c, c, spacing, 30000);
+    for (uint32_t c = 1; c < p.catalog.clusters().count(); ++c)
+        evictor.touch(p.catalog.index().find(keyOf(c)));
+    p.catalog.retire(0_c);
+    ASSERT_TRUE(p.catalog.staging().promise(p.catalog.staging().bytesFree() - 50000));
+    struct Way {
+        const char *name;
+        const EvictionPolicy *replacement;
+        const LayoutPolicy *layout;
+    };
+    for (const auto &way: {Way{"gdsf", &gdsfEviction, &closestLayout}, Way{"fifo", &fifoEviction, &closestLayout},
+                           Way{"s3fifo", &s3FifoEviction, &closestLayout}, Way{"overwrite", &lruEviction, &overwriteLayout}}) {
+        config.replacement = way.replacement;
+        config.layout = way.layout;
+        evictor.poll();
+        EXPECT_GE(p.allocator.available(), p.allocator.reserve()) << way.name;
+        EXPECT_EQ(p.catalog.clusters()[0_c].state, ClusterState::packed) << way.name;
+        EXPECT_NE(p.catalog.index().find(keyOf(0)), noSlot) << way.name;
+        for (uint32_t c = 1; c < p.catalog.clusters().count(); ++c) { // full again
+            if (p.catalog.clusters()[ClusterNo(c)].state == ClusterState::free)
+                p.placed(c, c, spacing, 30000);
+        }
+    }
+}
+
 /// clusters 5, 6 and 7 are underfilled, and the objects in them are worth more than all others
 class Merging : public Replacement
 {

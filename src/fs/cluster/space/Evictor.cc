@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned tailCandidates = 16; ///< least recently used clusters that are compared for an eviction
 constexpr unsigned otherCandidates = 32; ///< clusters from anywhere that are compared with them
-constexpr uint32_t cyclicLooks = 1024; ///< clusters looked at for the next one on the disk
+constexpr uint32_t cyclicLooks = 1024; ///< clusters looked at for the next one on the disk, or at the tail of the list
 constexpr unsigned valueLooks = 128; ///< records of a cluster looked at for its value; the others are taken for alike
 constexpr unsigned lossOfWorthy = 8; ///< bytes that are not worth moving as whose loss counts that of a byte that is
 constexpr unsigned looksForOne = 4; ///< records looked at for a value that count as one record of the turn
@@ -188,6 +188,15 @@ ClusterFs::Evictor::victim()
     return context_.config.replacement->triesNewOnes() ? firstInQueue() : leastValuable();
 }
 
+/// Whether a cluster can make room: not one that is put out of use, which does not become free, and which may have to wait
+/// until its objects can be moved.
+bool
+ClusterFs::Evictor::mayGo(const ClusterNo c) const
+{
+    const auto &entry = context_.catalog.clusters()[c];
+    return entry.state == ClusterState::packed && entry.errors != ClusterEntry::unwritable && !relocator_.holds(c);
+}
+
 /// The next packed cluster on the disk that was not written recently. (After a start, or if the layout was another one
 /// before, new clusters may lie in front of the hand.) If none of the next ones will do, the least recently used one.
 ClusterFs::ClusterNo
@@ -196,7 +205,6 @@ ClusterFs::Evictor::nextOnDisk()
     const auto &clusters = context_.catalog.clusters();
     if (clusters.tail() == noCluster)
         return noCluster; // there is none
-    const auto mayGo = [this, &clusters](const ClusterNo c) { return clusters[c].state == ClusterState::packed && !relocator_.holds(c); };
     const auto looks = std::min(cyclicLooks, clusters.count());
     for (uint32_t i = 0; i < looks; ++i) {
         cyclic_ = clusters.after(cyclic_);
@@ -205,8 +213,8 @@ ClusterFs::Evictor::nextOnDisk()
     }
     relocator_.spend(looks / looksForOne);
     auto c = clusters.tail();
-    while (c != noCluster && !mayGo(c))
-        c = clusters.towardsHead(c);
+    for (uint32_t i = 0; c != noCluster && !mayGo(c); ++i)
+        c = i < cyclicLooks ? clusters.towardsHead(c) : noCluster;
     return c;
 }
 
@@ -310,9 +318,9 @@ ClusterFs::Evictor::leastValuable()
     };
     const bool compares = !context_.config.replacement->inOrderOfWriting();
     const auto looks = compares ? std::max(1U, std::min(tailCandidates, clusters.count() / 8)) : 1;
-    unsigned looked = 0;
-    for (auto c = clusters.tail(); c != noCluster && looked < looks; c = clusters.towardsHead(c)) {
-        if (relocator_.holds(c))
+    unsigned looked = 0, passed = 0;
+    for (auto c = clusters.tail(); c != noCluster && looked < looks && passed < cyclicLooks; c = clusters.towardsHead(c), ++passed) {
+        if (!mayGo(c))
             continue;
         ++looked;
         compare(c);
@@ -322,7 +330,7 @@ ClusterFs::Evictor::leastValuable()
     for (unsigned i = 0; compares && i < otherCandidates; ++i) {
         sample_ = sample_ * 1664525 + 1013904223; // Numerical Recipes' generator: here and there is enough
         const auto c = ClusterNo(static_cast<uint32_t>((uint64_t(sample_) * clusters.count()) >> 32));
-        if (clusters[c].state == ClusterState::packed && !isRecent(c) && !relocator_.holds(c))
+        if (mayGo(c) && !isRecent(c))
             compare(c);
     }
     return best;
@@ -336,7 +344,7 @@ ClusterFs::Evictor::firstInQueue()
     auto &queues = context_.queues;
     const auto &clusters = context_.catalog.clusters();
     const auto isThere = [&](const ClusterNo c, const Sequence s) {
-        return clusters[c].state == ClusterState::packed && clusters[c].sequence == s && !relocator_.holds(c);
+        return clusters[c].sequence == s && mayGo(c);
     };
     const auto mayMove = RewriteBudget::evictionShare(context_.geometry.clusterBytes, context_.config.writeBudget);
     auto oldest = queues.oldestOnTrial(isThere);
@@ -352,7 +360,7 @@ ClusterFs::Evictor::firstInQueue()
     uint64_t least = ~uint64_t(0);
     unsigned looks = 0;
     for (auto c = clusters.tail(); c != noCluster && looks < cyclicLooks && passed.size() < tailCandidates && least > mayMove; ++looks) {
-        if (!relocator_.holds(c) && !queues.isOnTrial(clusters[c].sequence)) {
+        if (mayGo(c) && !queues.isOnTrial(clusters[c].sequence)) {
             passed.push_back(c);
             const auto used = usedBytes(c);
             if (used < least) {

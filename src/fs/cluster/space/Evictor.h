@@ -51,6 +51,7 @@ private:
     bool dropStaged();
     void dropRelocated();
     void drop(StageNo);
+    bool mayGo(ClusterNo) const;
     bool isRecent(ClusterNo) const;
     bool holdsLittle(ClusterNo, uint32_t most) const;
     bool isSparse(ClusterNo) const;
