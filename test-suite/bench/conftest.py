@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def programs():
     """The folder with the benchmarks' programs."""
-    for name in ("diskmodel", "bench-origin", "bench-client", "bench-papers", "bench-policy", "bench-scale"):
+    for name in ("diskmodel", "bench-origin", "bench-client", "bench-papers", "bench-policy", "bench-scale", "bench-workers"):
         if not os.access(BUILD / name, os.X_OK):
             pytest.fail(f"{BUILD / name} is not there: make bench-programs")
     return BUILD
