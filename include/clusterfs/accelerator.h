@@ -7,7 +7,7 @@
  * Calls return what calls of clusterfs.h return, and CLUSTERFS_FILE when the folder's file system refuses something: errno
  * has its reason then. Any number of threads may use an accelerator and its files.
  *
- * A file is looked up in the folder each time that it is opened, so that nobody gets the bytes of a file that has been changed,
+ * A file is looked up in the folder each time that it is opened, unless the setting trusted says otherwise, so that nobody gets the bytes of a file that has been changed,
  * replaced or deleted before. Its inode, its size, and the times of its last change of content and of its inode tell. A change that leaves
  * all of them as they are would not be seen: a process that writes through a mapping can make one for half a minute after
  * the kernel has noted its first write, which is why files are left alone for a while when they were changed.
@@ -42,10 +42,14 @@ typedef struct clusterfs_accelerator_settings {
     uint64_t largest;   /**< bytes of the largest file that is copied; larger ones are read in the folder */
     uint64_t settled;   /**< seconds after its last change from which on a file is copied. Below a minute, content that was changed
                              through a mapping may be missed. The clocks of a network's file servers are to be right */
+    uint64_t trusted;   /**< seconds for which the status of a path is believed without another look; 0: each opening looks. In that time,
+                             a file may be read as it was before a change */
+    uint64_t paths;     /**< whose status is kept in memory for that at most, 250 bytes each and the path */
 } clusterfs_accelerator_settings;
 
-/** the initial value of clusterfs_accelerator_settings: files of up to 256 MB, a minute after their last change */
-#define CLUSTERFS_ACCELERATOR {sizeof(clusterfs_accelerator_settings), 0, 268435456, 60}
+/** the initial value of clusterfs_accelerator_settings: files of up to 256 MB, a minute after their last change; nothing is
+ * trusted, and else 100,000 paths */
+#define CLUSTERFS_ACCELERATOR {sizeof(clusterfs_accelerator_settings), 0, 268435456, 60, 0, 100000}
 
 /** a folder with a store in front of it */
 typedef struct clusterfs_accelerator clusterfs_accelerator;
@@ -77,6 +81,10 @@ typedef struct clusterfs_accelerator_counts {
     uint64_t bytes_folder; /**< bytes that callers read from the folder */
 } clusterfs_accelerator_counts;
 
+/** Tells what is at a path, or what was there no longer ago than the setting trusted says. A link at its end is not followed.
+ * \returns 0; CLUSTERFS_FILE and the errors of any call */
+int clusterfs_accelerator_status(clusterfs_accelerator *accelerator, const char *path, struct stat *status);
+
 /** Copies the counts of an accelerator.
  * \param size sizeof(clusterfs_accelerator_counts): later versions have more members
  * \returns 0 or CLUSTERFS_ARGUMENT */
@@ -96,7 +104,7 @@ typedef struct clusterfs_file clusterfs_file;
  * \returns 0; CLUSTERFS_FILE and the errors of any call */
 int clusterfs_file_open(clusterfs_accelerator *accelerator, const char *path, uint64_t client, clusterfs_file **file);
 
-/** \returns what stat() said when the file was opened; of the file; nil when file is nil */
+/** \returns what stat() said when the file was opened, or no longer before than the setting trusted says; of the file; nil when file is nil */
 const struct stat *clusterfs_file_status(const clusterfs_file *file);
 
 /** \returns 1 when the store had the file, 0 when not */

@@ -33,16 +33,16 @@ def test_a_small_run(programs, folder, order):
     assert pathlib.Path("/proc/mounts").read_text() == before, "something is still mounted"
     found = json.loads(out.read_text())
     assert found["arguments"]["order"] == order
-    plain, accelerated = found["rounds"]
-    assert (plain["who"], accelerated["who"]) == ("ext4", "clusterfs")
-    for one in (plain, accelerated):
+    plain, accelerated, trusted = found["rounds"]
+    assert [one["who"] for one in found["rounds"]] == ["ext4", "clusterfs", "clusterfs, trusted=3600"]
+    for one in (plain, accelerated, trusted):
         assert one["model"] == "hdd" and one["visits"] >= 2 and one["memoryMb"] == plain["memoryMb"] and one["milliseconds"]["p99"] > 0, one
     # all files were copied in the first visits, and all later ones came from there
     counts = done.stderr.partition("opened ")[2].split()
     opened, stored = int(counts[0]), int(counts[2])
     assert opened == stored + 48 and "copied 48 files, failed to copy 0" in done.stderr, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("| hdd, ")]
-    assert len(rows) == 2 and all(line.count("|") == 6 for line in rows), done.stdout
+    assert len(rows) == 3 and all(line.count("|") == 6 for line in rows), done.stdout
 
 
 def test_bad_arguments():

@@ -209,6 +209,90 @@ TEST_F(Accelerating, whatWasReplacedIsAnotherFile) {
     EXPECT_EQ(fromStore("file"), "other one");
 }
 
+/// with time to spare: the tests never wait for a trust to end, but for the last one
+TEST_F(Accelerating, whatIsTrustedIsNotLookedAtAgain) {
+    settings.trusted = 3600;
+    ASSERT_NO_FATAL_FAILURE(accelerate());
+    put("file", "first");
+    put("other", "first");
+    EXPECT_EQ(fromFolder("file"), "first");
+    EXPECT_EQ(fromFolder("other"), "first");
+    put("file", "a second one");
+    std::filesystem::remove(file("other"));
+    EXPECT_EQ(fromStore("file"), "first");
+    EXPECT_EQ(fromStore("other"), "first");
+    // what the store has lost is looked at
+    store->remove("file");
+    store->remove("other");
+    EXPECT_EQ(fromFolder("file"), "a second one");
+    EXPECT_EQ(fromStore("file"), "a second one");
+    EXPECT_EQ(refused("other"), ENOENT);
+    // another accelerator has its own trust
+    put("file", "third");
+    settings.trusted = 1;
+    ASSERT_NO_FATAL_FAILURE(again());
+    EXPECT_EQ(fromFolder("file"), "third");
+    put("file", "fourth");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    EXPECT_EQ(fromFolder("file"), "fourth");
+}
+
+TEST_F(Accelerating, fewPathsAreRememberedIfNoMoreMayBe) {
+    settings.trusted = 3600;
+    settings.paths = 20;
+    ASSERT_NO_FATAL_FAILURE(accelerate());
+    const auto looksAgain = [&](const std::string &name, const std::string &bytes) {
+        put(name, bytes);
+        bool stored = false;
+        return contents(name, stored) == bytes && !stored;
+    };
+    put("often", "bytes");
+    EXPECT_EQ(fromFolder("often"), "bytes");
+    for (unsigned n = 0; n < 100; ++n) {
+        put("file" + std::to_string(n), "bytes");
+        EXPECT_EQ(fromFolder("file" + std::to_string(n)), "bytes");
+        EXPECT_EQ(fromStore("often"), "bytes");
+    }
+    EXPECT_FALSE(looksAgain("often", "other"));
+    EXPECT_FALSE(looksAgain("file99", "other"));
+    EXPECT_TRUE(looksAgain("file5", "other")) << "forgotten long ago";
+    settings.paths = 0;
+    ASSERT_NO_FATAL_FAILURE(again());
+    EXPECT_EQ(fromFolder("often"), "other");
+    EXPECT_TRUE(looksAgain("often", "a third one"));
+}
+
+TEST_F(Accelerating, statusIsThatOfThePath) {
+    for (const uint64_t trusted: {0, 3600}) {
+        settings.trusted = trusted;
+        if (trusted)
+            ASSERT_NO_FATAL_FAILURE(again());
+        else
+            ASSERT_NO_FATAL_FAILURE(accelerate());
+        std::filesystem::remove_all(file("folder"));
+        std::filesystem::create_directory(file("folder"));
+        put("folder/file", "bytes");
+        std::filesystem::create_symlink("file", file("folder/link"));
+        struct stat status;
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, "folder/file", &status), 0);
+        EXPECT_TRUE(S_ISREG(status.st_mode) && status.st_size == 5);
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, "folder/link", &status), 0);
+        EXPECT_TRUE(S_ISLNK(status.st_mode));
+        bool stored = false;
+        EXPECT_EQ(contents("folder/link", stored), "bytes") << "though its status is that of a link";
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, "folder/link", &status), 0);
+        EXPECT_TRUE(S_ISLNK(status.st_mode));
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, ".", &status), 0);
+        EXPECT_TRUE(S_ISDIR(status.st_mode));
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, "none", &status), -CLUSTERFS_FILE);
+        EXPECT_EQ(errno, ENOENT);
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, "../files", &status), -CLUSTERFS_FILE);
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, nullptr, &status), -CLUSTERFS_ARGUMENT);
+        EXPECT_EQ(clusterfs_accelerator_status(accelerator, "file", nullptr), -CLUSTERFS_ARGUMENT);
+        EXPECT_EQ(clusterfs_accelerator_status(nullptr, "file", &status), -CLUSTERFS_ARGUMENT);
+    }
+}
+
 TEST_F(Accelerating, whatWasDeletedIsNotThere) {
     ASSERT_NO_FATAL_FAILURE(accelerate());
     put("file", "bytes");

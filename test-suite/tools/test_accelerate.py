@@ -275,6 +275,24 @@ def test_files_are_left_alone_for_a_minute(mounts):
     assert mount.end()["young"] == 1
 
 
+def test_what_is_trusted_is_not_looked_at_again(mounts):
+    mount = mounts(options=("--settled=0", "--trusted=3600", "--paths=1000")).start()
+    (mount.files / "folder").mkdir()
+    path, shown = mount.files / "folder" / "file", mount.where / "folder" / "file"
+    path.write_bytes(b"first")
+    assert [shown.read_bytes() for _ in range(2)] == [b"first"] * 2
+    path.write_bytes(b"a second one")
+    (mount.files / "folder" / "other").write_bytes(b"new")
+    assert shown.read_bytes() == b"first" and shown.stat().st_size == 5
+    assert (mount.where / "folder" / "other").read_bytes() == b"new"
+    assert sorted(os.listdir(mount.where / "folder")) == ["file", "other"]
+    counts = mount.end()
+    assert counts["opened"] == 4 and counts["stored"] == 2 and counts["changed"] == 0, counts
+    mount = mounts(options=("--settled=0",)).start()
+    assert shown.read_bytes() == b"a second one"
+    assert mount.end()["changed"] == 1
+
+
 def test_large_files_can_be_left_out(mounts):
     mount = mounts(options=("--settled=0", "--largest=1K", "--option=read-cache=4")).start()
     for name, size in (("small", 1024), ("large", 1025)):

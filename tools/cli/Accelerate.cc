@@ -98,6 +98,8 @@ runAccelerate(const Words &words)
     line.text("mount", mount, "FOLDER", "where the files are to be seen; may be the folder itself");
     line.bytes("largest", settings.largest, 0, uint64_t(1) << 40, "files above this size are not copied");
     line.whole("settled", settings.settled, 0, 1000000000, "seconds after its last change from which on a file is copied");
+    line.whole("trusted", settings.trusted, 0, 1000000000, "seconds for which a name and its attributes are believed without\nanother look at the folder");
+    line.whole("paths", settings.paths, 0, 100000000, "names that are remembered for that, 300 bytes each");
     line.list("option", options, "NAME=VALUE", "an option of cache_dir, such as read-cache=256");
     if (!line.read(words))
         return exitFine;
@@ -141,7 +143,7 @@ runAccelerate(const Words &words)
 
 extern const Command accelerateCommand = {
     "accelerate", &runAccelerate,
-    "FOLDER --store=PATH [--store=PATH]... --mount=FOLDER [--largest=SIZE] [--settled=SECONDS] [--option=NAME=VALUE]...",
+    "FOLDER --store=PATH [--store=PATH]... --mount=FOLDER [--largest=SIZE] [--settled=SECONDS] [--trusted=SECONDS] [--paths=N] [--option=NAME=VALUE]...",
     "Shows the files of a folder at another place, read-only, and keeps copies of those that were read\n"
     "on a disk of its own, side by side. Files that change are copied anew. Goes on until it is ended."
 };

@@ -77,8 +77,9 @@ struct FolderCalls {
             *status = *clusterfs_file_status(fileOf(info));
             return 0;
         }
-        const Library::Descriptor fd(folder().openPath(path, O_PATH | O_NOFOLLOW));
-        return fd.get() < 0 ? fd.get() : fstat(fd.get(), status) == 0 ? 0 : -errno;
+        errno = 0;
+        const int result = clusterfs_accelerator_status(folder().accelerator_, path[1] ? path + 1 : ".", status);
+        return result == 0 ? 0 : errnoOf(result);
     }
 
     static int readlink(const char *const path, char *const to, const size_t size) {

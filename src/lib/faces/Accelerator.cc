@@ -76,7 +76,8 @@ clusterfs_accelerator::clusterfs_accelerator(clusterfs_store *const store, const
     store_(store),
     folder_(folder),
     settings_(settings),
-    owner_(getpid())
+    owner_(getpid()),
+    known_(settings.trusted, settings.paths)
 {
     // the program's own threads are to get its signals
     sigset_t all, before;
@@ -106,9 +107,17 @@ clusterfs_accelerator::open(const char *const path, const uint64_t client, std::
 {
     struct stat found;
     const std::string name(path);
-    const int wrong = status(name, found);
-    if (wrong != 0)
-        return wrong;
+    // of what a link leads to, not of the link, which status() tells
+    const auto followed = settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS ? name : name + '\0';
+    if (!known_.find(followed, found)) {
+        const int wrong = look(name, O_PATH, found);
+        if (wrong != 0)
+            return wrong;
+        known_.note(followed, found);
+    }
+    const int irregular = regular(found);
+    if (irregular != 0)
+        return irregular;
     ++counters.opened;
     if (client)
         (void)clusterfs_note(store_, client, name.data(), name.size(), nullptr, 0); // a hint
@@ -118,22 +127,34 @@ clusterfs_accelerator::open(const char *const path, const uint64_t client, std::
         ++counters.stored;
     } else {
         const int refused = openSource(name, opened->source, opened->status);
-        if (refused != 0)
+        if (refused != 0) {
+            known_.forget(followed);
             return refused;
+        }
+        known_.note(followed, opened->status);
         openMissing(*opened);
     }
     file = std::move(opened);
     return 0;
 }
 
-/// looks at a file without opening it, which costs a network's file server less
 int
-clusterfs_accelerator::status(const std::string &path, struct stat &found) const
+clusterfs_accelerator::status(const std::string &path, struct stat &found)
 {
-    const Descriptor fd(openBeneath(folder_.get(), path.c_str(), O_PATH, !(settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS)));
-    if (!fd.open() || fstat(fd.get(), &found) != 0)
-        return -CLUSTERFS_FILE;
-    return regular(found);
+    if (known_.find(path, found))
+        return 0;
+    const int wrong = look(path, O_PATH | O_NOFOLLOW, found);
+    if (wrong == 0)
+        known_.note(path, found);
+    return wrong;
+}
+
+/// looks at a path without opening it, which costs a network's file server less
+int
+clusterfs_accelerator::look(const std::string &path, const int flags, struct stat &found) const
+{
+    const Descriptor fd(openBeneath(folder_.get(), path.c_str(), flags, !(settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS)));
+    return fd.open() && fstat(fd.get(), &found) == 0 ? 0 : -CLUSTERFS_FILE;
 }
 
 /// opens a file in the folder
@@ -232,13 +253,13 @@ void
 clusterfs_accelerator::queueCopy(const std::string &path)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (known_.count(path))
+    if (queued_.count(path))
         return;
     if (waiting_.size() >= mostWaiting) {
         ++counters.failed;
         return;
     }
-    known_.insert(path);
+    queued_.insert(path);
     waiting_.push_back(path);
     wake_.notify_one();
 }
@@ -262,7 +283,7 @@ clusterfs_accelerator::copyAll()
             count(false); // the next one who opens the file asks for it again
         }
         lock.lock();
-        known_.erase(path);
+        queued_.erase(path);
     }
 }
 
@@ -386,6 +407,14 @@ clusterfs_accelerator_free(clusterfs_accelerator *const accelerator)
 {
     if (accelerator && !accelerator->forked())
         delete accelerator;
+}
+
+int
+clusterfs_accelerator_status(clusterfs_accelerator *const accelerator, const char *const path, struct stat *const status)
+{
+    if (!accelerator || !path || !status)
+        return -CLUSTERFS_ARGUMENT;
+    return accelerator->forked() ? -CLUSTERFS_FORKED : guarded([&] { return accelerator->status(path, *status); });
 }
 
 int

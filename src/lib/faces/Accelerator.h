@@ -6,6 +6,7 @@
 
 #include "clusterfs/accelerator.h"
 #include "lib/faces/Beneath.h"
+#include "lib/faces/Statuses.h"
 
 #include <array>
 #include <atomic>
@@ -56,6 +57,7 @@ public:
     /// \returns 0 or a negative clusterfs_error, as all calls here
     int open(const char *path, uint64_t client, std::unique_ptr<clusterfs_file> &);
 
+    int status(const std::string &path, struct stat &);
     int openSource(const std::string &path, ClusterFs::Library::Descriptor &, struct stat &) const;
     clusterfs_accelerator_counts counts() const;
     bool forked() const { return getpid() != owner_; }
@@ -78,7 +80,7 @@ private:
         large
     };
 
-    int status(const std::string &path, struct stat &) const;
+    int look(const std::string &path, int flags, struct stat &) const;
     ClusterFs::Library::ObjectPointer find(const std::string &path, const FileStamp &);
     void openMissing(clusterfs_file &);
     Fit fitOf(const struct stat &) const;
@@ -94,11 +96,12 @@ private:
     const ClusterFs::Library::Descriptor folder_;
     const clusterfs_accelerator_settings settings_;
     const pid_t owner_;
+    ClusterFs::Library::Statuses known_;
 
     std::mutex mutex_; ///< for all below
     std::condition_variable wake_;
     std::deque<std::string> waiting_; ///< paths of large files
-    std::unordered_set<std::string> known_; ///< those in waiting_, and the one that is being copied
+    std::unordered_set<std::string> queued_; ///< those in waiting_, and the one that is being copied
     std::atomic<bool> stopping_{false};
     std::thread thread_; ///< copies large files
 };

@@ -416,12 +416,13 @@ class Queue:
 
 class Accelerator:
     """A store in front of a folder whose file system is slow, see accelerator.h. largest: bytes of a file that is copied. settled: seconds
-    after a file's last change from which on it is copied."""
+    after a file's last change from which on it is copied. trusted: seconds for which the folder is not looked at again for the same
+    path. paths: how many are remembered for that."""
 
-    def __init__(self, store, folder, largest=256 << 20, settled=60):
+    def __init__(self, store, folder, largest=256 << 20, settled=60, trusted=0, paths=100000):
         settings, made = _ffi.new("clusterfs_accelerator_settings *"), _ffi.new("clusterfs_accelerator **")
         settings.struct_size = _ffi.sizeof("clusterfs_accelerator_settings")
-        settings.largest, settings.settled = largest, settled
+        settings.largest, settings.settled, settings.trusted, settings.paths = largest, settled, trusted, paths
         _checked(_lib.clusterfs_accelerator_new(store.handle, os.fsencode(folder), settings, made))
         self._handle = _ffi.gc(made[0], _lib.clusterfs_accelerator_free)
         self._store = store  # stays open as long as this one is there

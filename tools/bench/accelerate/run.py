@@ -30,7 +30,8 @@ from benchlib.processes import alone, checked, shielded, wait_until  # noqa: E40
 MB = 1 << 20
 PROGRAM_MB = 48  # the readers' interpreters, which all share most of their memory, and the accelerator's code
 EXT4 = ("-q", "-F", "-m", "0", "-i", "8192", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
-WHO = ("ext4", "clusterfs")
+TRUSTED = "clusterfs, trusted=3600"
+WHO = ("ext4", "clusterfs", TRUSTED)
 
 
 def arguments():
@@ -160,13 +161,13 @@ def mounted(device, folder):
 
 
 @contextlib.contextmanager
-def accelerated(group, folder, store, place, megabytes):
+def accelerated(group, folder, store, place, megabytes, trusted):
     """The mount of clusterfs accelerate. Half of the memory is its read cache: the kernel keeps pages of files in the rest."""
     place.mkdir()
     tool = program("clusterfs")
     checked(tool, "format", store)
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen([tool, "accelerate", folder, f"--store={store}", f"--mount={place}", "--settled=0", "--option=staging=16",
+        process = subprocess.Popen([tool, "accelerate", folder, f"--store={store}", f"--mount={place}", "--settled=0", f"--trusted={trusted}", "--option=staging=16",
                                     f"--option=read-cache={max(4, megabytes // 2)}"], stdout=log, stderr=log, preexec_fn=lambda: (alone(), group.join()))
         try:
             wait_until(lambda: os.path.ismount(place) or process.poll() is not None, "the mount")
@@ -192,9 +193,8 @@ def one_round(model, who, site, work):
             site.make(folder)
         (work / "making").rmdir()
         folder = stack.enter_context(mounted(files, work / "files"))
-        stack.callback(lambda: (work / "files").exists() and None)
-        group = stack.enter_context(Cgroup(f"accelerate-{who}", (PROGRAM_MB + megabytes) * MB))
-        place = folder if who == "ext4" else stack.enter_context(accelerated(group, folder, store, work / "mount", megabytes))
+        group = stack.enter_context(Cgroup(f"accelerate-{WHO.index(who)}", (PROGRAM_MB + megabytes) * MB))
+        place = folder if who == "ext4" else stack.enter_context(accelerated(group, folder, store, work / "mount", megabytes, 3600 if who == TRUSTED else 0))
         for _ in range(2):
             together(group, everything, place, site)
         disk.set(model=model)
