@@ -99,7 +99,7 @@ typedef struct clusterfs_file clusterfs_file;
  * file that is not in the store is read in the folder: up to 256 KB at once, and stored; a larger one piece by
  * piece, while a thread copies it, one after the other and at most 1,024 waiting.
  * \param path from the folder on, such as "images/logo.png"; not absolute, and not with more .. than folders
- * \param client see clusterfs_note(); 0 = unknown
+ * \param client see clusterfs_note(), which hears of each opening; 0 = unknown
  * \param file receives a handle; the caller closes it
  * \returns 0; CLUSTERFS_FILE and the errors of any call */
 int clusterfs_file_open(clusterfs_accelerator *accelerator, const char *path, uint64_t client, clusterfs_file **file);

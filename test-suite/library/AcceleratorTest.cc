@@ -456,17 +456,22 @@ TEST_F(Accelerating, threadsGetWhatTheFilesHad) {
     EXPECT_GT(counts().stored, 0U);
 }
 
-TEST_F(Accelerating, filesThatFollowEachOtherAreOneGroup) {
+/// two folders, whose files are opened in turns
+TEST_F(Accelerating, filesOfAFolderArePackedTogether) {
     ASSERT_NO_FATAL_FAILURE(accelerate());
-    for (unsigned n = 0; n < 5; ++n)
-        put("file" + std::to_string(n), bytesOf(n, 3000));
-    for (uint64_t client = 1; client < 4; ++client) {
-        for (unsigned n = 0; n < 5; ++n)
-            clusterfs_file_close(opened("file" + std::to_string(n), client));
+    for (const auto *const folder: {"one", "two"})
+        std::filesystem::create_directory(file(folder));
+    for (unsigned n = 0; n < 5; ++n) {
+        for (const auto *const folder: {"one/file", "two/file"}) {
+            const auto name = folder + std::to_string(n);
+            put(name, bytesOf(n, 3000));
+            clusterfs_file_close(opened(name, n % 2));
+        }
     }
-    store->sync(); // the store has heard of all by then
-    EXPECT_EQ(store->statistic("groups known"), 1);
-    EXPECT_EQ(store->statistic("members known"), 4) << "of the first one";
+    store->sync();
+    EXPECT_EQ(store->statistic("groups known"), 2);
+    EXPECT_EQ(store->statistic("members by referer"), 10);
+    EXPECT_EQ(store->statistic("objects packed in groups"), 8) << "each one behind another one of its folder";
 }
 
 TEST_F(Accelerating, itCanBeFreedWhileItCopies) {

@@ -48,6 +48,17 @@ unchanged(const int fd, const struct stat &before)
     return fstat(fd, &now) == 0 && FileStamp(now) == FileStamp(before);
 }
 
+/// Tells of an opening, as if the file's folder had asked for it: what lies in one folder is often wanted together. Any order in which
+/// clients open files would be learned only after the files have been packed.
+void
+noteOpening(clusterfs_store *const store, const uint64_t client, const std::string &path)
+{
+    const auto end = path.rfind('/');
+    const auto folder = path.substr(0, end == std::string::npos ? 0 : end + 1);
+    // a hint: nobody waits for it, and it may be left out
+    (void)clusterfs_note(store, client ? client : 1, path.data(), path.size(), folder.data(), folder.size());
+}
+
 int
 regular(const struct stat &status)
 {
@@ -119,8 +130,7 @@ clusterfs_accelerator::open(const char *const path, const uint64_t client, std::
     if (irregular != 0)
         return irregular;
     ++counters.opened;
-    if (client)
-        (void)clusterfs_note(store_, client, name.data(), name.size(), nullptr, 0); // a hint
+    noteOpening(store_, client, name);
     auto opened = std::make_unique<clusterfs_file>(*this, name, found);
     opened->object = find(name, FileStamp(found));
     if (opened->object) {

@@ -454,7 +454,8 @@ owner(const Plan &plan)
     const auto each = plan.objects / plan.rounds;
     measured("engine: look-up, store and packing of an object", each, [&](const uint64_t n) { engine.store(n); });
     // each round has others, none of which an earlier read has brought along
-    measured("engine: hit from the disk, objects far apart", plan.objects / apart, [&](const uint64_t n) { engine.read((n * apart + n / (plan.objects / apart) * 20) % plan.objects); });
+    const auto places = plan.objects / apart;
+    measured("engine: hit from the disk, objects far apart", places, [&](const uint64_t n) { engine.read((n * apart + n / places * 20) % plan.objects); });
     measured("engine: hit from memory", each, [&](const uint64_t n) { engine.read(plan.objects - 1 - n % 200); });
 }
 
