@@ -96,6 +96,8 @@ MUTANTS = (
            "    return false && ", tests="EngineSpace.s3Fifo*"),
     Mutant("s3fifo-keeps-what-is-not-used", "space/Relocation.cc", "    return isUsed;\n", "    return true;\n",
            tests="EngineSpace.s3Fifo*"),
+    Mutant("victims-out-of-use", "space/Evictor.cc", " && entry.errors != ClusterEntry::unwritable && !relocator_.holds(c)",
+           " && !relocator_.holds(c)", tests="Replacement.*OutOfUse*"),
     Mutant("s3fifo-lets-go-what-is-used", "space/Evictor.cc", "usedBytes(oldest) <= mayMove", "true",
            tests="EngineSpace.s3Fifo*"),
     # deletes
