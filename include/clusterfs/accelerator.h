@@ -7,10 +7,11 @@
  * Calls return what calls of clusterfs.h return, and CLUSTERFS_FILE when the folder's file system refuses something: errno
  * has its reason then. Any number of threads may use an accelerator and its files.
  *
- * A file is looked up in the folder each time that it is opened, unless the setting trusted says otherwise, so that nobody gets the bytes of a file that has been changed,
- * replaced or deleted before. Its inode, its size, and the times of its last change of content and of its inode tell. A change that leaves
- * all of them as they are would not be seen: a process that writes through a mapping can make one for half a minute after
- * the kernel has noted its first write, which is why files are left alone for a while when they were changed.
+ * A file is looked up in the folder each time that it is opened, unless the setting trusted says otherwise. So nobody gets the
+ * bytes of a file that was changed, replaced or deleted before. Its inode, its size, and the times of the last change of its
+ * content and of its inode tell. A change that leaves all of them as they are would not be seen: a process that writes
+ * through a mapping can make one for half a minute after the kernel has noted its first write. For this, files are left alone for a
+ * while when they were changed.
  */
 
 #ifndef CLUSTERFS_ACCELERATOR_H

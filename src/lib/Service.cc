@@ -6,9 +6,9 @@
 #include "clusterfs/clusterfs.h"
 #include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Superblock.h"
+#include "lib/Threads.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -153,21 +153,10 @@ Service::openEngine(const std::string &path, const Config &config, std::string &
     return result;
 }
 
-/// Starts the thread. Signals are the business of the program's own threads.
 void
 Service::start()
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        thread_ = std::thread([this] { serve(); });
-    } catch (...) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = startThread([this] { serve(); });
 }
 
 int64_t

@@ -5,12 +5,11 @@
 
 #include "fs/cluster/base/Bytes.h"
 #include "lib/Calls.h"
-
+#include "lib/Threads.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <ctime>
 
@@ -90,17 +89,7 @@ clusterfs_accelerator::clusterfs_accelerator(clusterfs_store *const store, const
     owner_(getpid()),
     known_(settings.trusted, settings.paths)
 {
-    // the program's own threads are to get its signals
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        thread_ = std::thread([this] { copyAll(); });
-    } catch (...) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = startThread([this] { copyAll(); });
 }
 
 clusterfs_accelerator::~clusterfs_accelerator()
@@ -119,7 +108,7 @@ clusterfs_accelerator::open(const char *const path, const uint64_t client, std::
     struct stat found;
     const std::string name(path);
     // of what a link leads to, not of the link, which status() tells
-    const auto followed = settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS ? name : name + '\0';
+    const auto followed = followsLinks() ? name + '\0' : name;
     if (!known_.find(followed, found)) {
         const int wrong = look(name, O_PATH, found);
         if (wrong != 0)
@@ -163,8 +152,8 @@ clusterfs_accelerator::status(const std::string &path, struct stat &found)
 int
 clusterfs_accelerator::look(const std::string &path, const int flags, struct stat &found) const
 {
-    const Descriptor fd(openBeneath(folder_.get(), path.c_str(), flags, !(settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS)));
-    return fd.open() && fstat(fd.get(), &found) == 0 ? 0 : -CLUSTERFS_FILE;
+    Descriptor fd;
+    return openPath(path, flags, fd, found);
 }
 
 /// opens a file in the folder
@@ -172,11 +161,15 @@ int
 clusterfs_accelerator::openSource(const std::string &path, Descriptor &source, struct stat &found) const
 {
     // without O_NONBLOCK, a FIFO that has taken the file's place would wait for a writer
-    source.reset(openBeneath(folder_.get(), path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK,
-                             !(settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS)));
-    if (!source.open() || fstat(source.get(), &found) != 0)
-        return -CLUSTERFS_FILE;
-    return regular(found);
+    const int wrong = openPath(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, source, found);
+    return wrong != 0 ? wrong : regular(found);
+}
+
+int
+clusterfs_accelerator::openPath(const std::string &path, const int flags, Descriptor &fd, struct stat &found) const
+{
+    fd.reset(openBeneath(folder_.get(), path.c_str(), flags, followsLinks()));
+    return fd.open() && fstat(fd.get(), &found) == 0 ? 0 : -CLUSTERFS_FILE;
 }
 
 /// \returns a copy of a file that has this stamp, or nil

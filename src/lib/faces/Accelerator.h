@@ -80,7 +80,9 @@ private:
         large
     };
 
+    bool followsLinks() const { return !(settings_.flags & CLUSTERFS_ACCELERATOR_NO_LINKS); }
     int look(const std::string &path, int flags, struct stat &) const;
+    int openPath(const std::string &path, int flags, ClusterFs::Library::Descriptor &, struct stat &) const;
     ClusterFs::Library::ObjectPointer find(const std::string &path, const FileStamp &);
     void openMissing(clusterfs_file &);
     Fit fitOf(const struct stat &) const;
