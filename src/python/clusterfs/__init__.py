@@ -255,32 +255,44 @@ def _text(call, handle, device):
         size = 2 * needed
 
 
-class Writer:
+class _Owned:
+    """A handle that ends with its Python object, or before that by close(), or at the end of a with."""
+
+    def __init__(self, handle, end):
+        self._handle = _ffi.gc(handle, end)
+
+    def close(self):
+        """Gives it back now. Twice is fine."""
+        handle, self._handle = self._handle, _ffi.NULL
+        if handle:
+            _ffi.release(handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Writer(_Owned):
     """An object on its way in. Nobody can read it before commit(), which the end of a with calls unless something was raised."""
 
     def __init__(self, store, handle):
         self._store = store  # stays open as long as this one is there
-        self._handle = _ffi.gc(handle, _lib.clusterfs_abort)
+        super().__init__(handle, _lib.clusterfs_abort)
 
     def write(self, data):
         data = _buffer(data)
         _checked(_lib.clusterfs_append(self._handle, data, len(data)))
 
     def commit(self):
-        _checked(_lib.clusterfs_commit(self._take()))
-
-    def abort(self):
-        _lib.clusterfs_abort(self._take())
-
-    def _take(self):
-        """The handle, which Python will not end any more; nil the second time."""
         handle, self._handle = self._handle, _ffi.NULL
         if handle:
-            _ffi.gc(handle, None)
-        return handle
+            _ffi.gc(handle, None)  # the call ends it
+        _checked(_lib.clusterfs_commit(handle))
 
-    def __enter__(self):
-        return self
+    def abort(self):
+        self.close()
 
     def __exit__(self, kind, *_):
         if kind is None:
@@ -289,11 +301,11 @@ class Writer:
             self.abort()
 
 
-class Object:
+class Object(_Owned):
     """An object that was found. It does not change, whatever happens to its name meanwhile."""
 
     def __init__(self, handle):
-        self._handle = _ffi.gc(handle, _lib.clusterfs_release)
+        super().__init__(handle, _lib.clusterfs_release)
         self._size = _lib.clusterfs_size(handle)
 
     def __len__(self):
@@ -318,17 +330,7 @@ class Object:
             done += got
         return done
 
-    def release(self):
-        """Gives it back now, and not when Python does it."""
-        handle, self._handle = self._handle, _ffi.NULL
-        if handle:
-            _ffi.release(handle)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.release()
+    release = _Owned.close  # its name in C
 
 
 class Answer:
@@ -343,7 +345,7 @@ class Answer:
         return self._found
 
 
-class Queue:
+class Queue(_Owned):
     """Calls that do not wait. limit: of requests that are not answered, or whose answers are not fetched. Requests raise Error with
     the code of BUSY when it is reached. A tag is any object, which comes back with the answer. For one thread at a time."""
 
@@ -352,7 +354,7 @@ class Queue:
     def __init__(self, store, limit=64):
         made = _ffi.new("clusterfs_queue **")
         _checked(_lib.clusterfs_queue_new(store.handle, limit, made))
-        self._handle = _ffi.gc(made[0], _lib.clusterfs_queue_free)
+        super().__init__(made[0], _lib.clusterfs_queue_free)
         store.users.add(self)
         self._next = 0
         self._open = {}  # by number: (tag, what is to stay until the answer)
@@ -402,19 +404,11 @@ class Queue:
 
     def close(self):
         """Waits until all requests are answered."""
-        handle, self._handle = self._handle, _ffi.NULL
-        if handle:
-            _ffi.release(handle)
+        super().close()
         self._open.clear()
 
-    def __enter__(self):
-        return self
 
-    def __exit__(self, *_):
-        self.close()
-
-
-class Accelerator:
+class Accelerator(_Owned):
     """A store in front of a folder whose file system is slow, see accelerator.h. largest: bytes of a file that is copied. settled: seconds
     after a file's last change from which on it is copied. trusted: seconds for which the folder is not looked at again for the same
     path. paths: how many are remembered for that."""
@@ -424,7 +418,7 @@ class Accelerator:
         settings.struct_size = _ffi.sizeof("clusterfs_accelerator_settings")
         settings.largest, settings.settled, settings.trusted, settings.paths = largest, settled, trusted, paths
         _checked(_lib.clusterfs_accelerator_new(store.handle, os.fsencode(folder), settings, made))
-        self._handle = _ffi.gc(made[0], _lib.clusterfs_accelerator_free)
+        super().__init__(made[0], _lib.clusterfs_accelerator_free)
         self._store = store  # stays open as long as this one is there
         self._files = weakref.WeakSet()
         store.users.add(self)
@@ -447,23 +441,15 @@ class Accelerator:
         """Closes its files, too."""
         for file in list(self._files):
             file.close()
-        handle, self._handle = self._handle, _ffi.NULL
-        if handle:
-            _ffi.release(handle)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+        super().close()
 
 
-class File:
+class File(_Owned):
     """A file that was opened for reading."""
 
     def __init__(self, accelerator, handle):
         self._accelerator = accelerator  # stays open as long as this one is there
-        self._handle = _ffi.gc(handle, _lib.clusterfs_file_close)
+        super().__init__(handle, _lib.clusterfs_file_close)
 
     @property
     def stored(self):
@@ -481,14 +467,3 @@ class File:
             pieces.append(bytes(room[:got]))
             offset, size = offset + got, size - got if size > 0 else size
         return b"".join(pieces)
-
-    def close(self):
-        handle, self._handle = self._handle, _ffi.NULL
-        if handle:
-            _ffi.release(handle)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
