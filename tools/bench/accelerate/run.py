@@ -26,10 +26,10 @@ from benchlib.disk import Disk  # noqa: E402
 from benchlib.load import BUILD, program  # noqa: E402
 from benchlib.measure import difference  # noqa: E402
 from benchlib.processes import alone, checked, shielded, wait_until  # noqa: E402
+from benchlib.storage import EXT4_FORMAT, EXT4_MOUNT  # noqa: E402
 
 MB = 1 << 20
 PROGRAM_MB = 72  # the visitors' interpreters take 37, and the accelerator's code and threads some
-EXT4 = ("-q", "-F", "-m", "0", "-i", "8192", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
 TRUSTED = "clusterfs, trusted=3600"
 WHO = ("ext4", "clusterfs", TRUSTED)
 
@@ -162,7 +162,7 @@ def halves(disk):
 @contextlib.contextmanager
 def mounted(device, folder):
     folder.mkdir()
-    checked("mount", "-t", "ext4", "-o", "noatime", device, folder)
+    checked("mount", "-t", "ext4", "-o", EXT4_MOUNT, device, folder)
     try:
         yield folder
     finally:
@@ -199,7 +199,7 @@ def one_round(model, who, site, work):
     megabytes = max(8, int(site.bytes * site.args.memory_share) // MB)
     with Disk(model, size) as disk, halves(disk) as (files, store), contextlib.ExitStack() as stack:
         disk.set(model="fast")
-        checked("mkfs.ext4", *EXT4, files)
+        checked("mkfs.ext4", *EXT4_FORMAT, files)
         with mounted(files, work / "making") as folder:
             site.make(folder)
         (work / "making").rmdir()

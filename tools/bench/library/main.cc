@@ -2,12 +2,11 @@
 /* bench-library: the time of a read through the library, beside that of the engine itself. */
 
 #include "clusterfs/clusterfs.hpp"
-#include "fs/cluster/device/AioDevice.h"
-#include "fs/cluster/engine/Open.h"
 #include "lib/Name.h"
 #include "tools/base/CommandLine.h"
 #include "tools/base/LatencyHistogram.h"
 #include "tools/base/Random.h"
+#include "tools/bench/engine/DirectEngine.h"
 
 #include <algorithm>
 #include <atomic>
@@ -96,58 +95,6 @@ measure(const char *const what, const Choice &chosen, const std::function<bool(u
     show(what, times, static_cast<double>(Tools::now() - begin) / 1e9);
 }
 
-/// the engine on a device, in one thread
-class Direct
-{
-public:
-    explicit Direct(const Plan &plan): key_(&Library::digestOf), buffer_(plan.bytes + 100) {
-        std::string error;
-        AioDevice::OpenOptions options;
-        options.path = plan.path;
-        device_ = AioDevice::Open(clock_, options, [](LogLevel, const std::string &) {}, error);
-        if (!device_ || openEngine(*device_, clock_, Config(), [](LogLevel, const std::string &) {}, engine_, error) != Status::ok)
-            throw std::runtime_error(error);
-        while (engine_->state() == EngineState::recovering)
-            turn();
-    }
-    ~Direct() { (void)engine_->close(60000); }
-
-    bool read(const uint64_t n) {
-        const auto name = nameOf(n);
-        const auto key = key_(name.data(), name.size());
-        ObjectInfo info;
-        if (!engine_->find(key, info))
-            return false;
-        engine_->touch(key);
-        const auto reader = engine_->read(key);
-        for (size_t at = 0; at < info.size;) {
-            const auto moved = reader->copy(at, buffer_.data() + at, buffer_.size() - at);
-            if (moved > 0) {
-                at += static_cast<size_t>(moved);
-                continue;
-            }
-            bool answered = false;
-            reader->fetch(at, [&](Status) { answered = true; });
-            while (!answered)
-                turn();
-        }
-        engine_->poll();
-        return true;
-    }
-
-private:
-    void turn() {
-        engine_->poll();
-        device_->wait(device_->idle() ? 0 : 10);
-    }
-
-    const SystemClock clock_;
-    std::unique_ptr<AioDevice> device_;
-    std::unique_ptr<Engine> engine_;
-    Library::KeyMaker key_;
-    std::vector<char> buffer_;
-};
-
 /// several threads at a time
 void
 measureThreads(const char *const what, const unsigned count, const Choice &chosen, clusterfs::Store &store)
@@ -219,11 +166,15 @@ run(const Plan &plan)
     printf("%-52s %9s %9s %9s %10s\n", "microseconds of a read", "median", "mean", "p99", "reads/s");
     const auto hot = Choice::Hot(plan);
     {
-        Direct direct(plan);
-        const auto read = [&direct](const uint64_t n) { return direct.read(n); };
+        Bench::DirectEngine direct(plan.path);
+        std::vector<char> buffer(plan.bytes + 100);
+        const auto read = [&](const uint64_t n) {
+            const auto name = nameOf(n);
+            return direct.read(Library::digestOf(name.data(), name.size()), buffer);
+        };
         measure("engine, from the disk", Choice::Apart(plan, 0), read);
         for (uint64_t n = 0; n < plan.hot; ++n)
-            (void)direct.read(n);
+            (void)read(n);
         measure("engine, from memory", hot, read);
     }
     clusterfs::Store store({plan.path});

@@ -2,17 +2,15 @@
 /* bench-workers: the costs that a store for several workers would have: shared look-ups and copies, waking another process, and
  * the processor time of the engine itself. */
 
-#include "fs/cluster/api/Reader.h"
 #include "fs/cluster/api/Writer.h"
 #include "fs/cluster/base/Crc32c.h"
 #include "fs/cluster/catalog/Index.h"
-#include "fs/cluster/device/AioDevice.h"
-#include "fs/cluster/engine/Open.h"
 #include "lib/Formatting.h"
 #include "tools/base/Clock.h"
 #include "tools/base/CommandLine.h"
 #include "tools/base/LatencyHistogram.h"
 #include "tools/base/Random.h"
+#include "tools/bench/engine/DirectEngine.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -358,88 +356,47 @@ processorSeconds()
     return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-/// the engine alone on a device, in one process, as its owner would run it
-class Owner
+/// makes an empty store, on a blank disk or in a new file
+void
+format(const Plan &plan)
 {
-public:
-    explicit Owner(const Plan &plan): plan_(plan), buffer_(plan.bytes) {
-        std::string error;
-        const auto log = [](LogLevel, const std::string &) {};
-        Library::FormatOrder order;
-        order.path = plan.path;
-        order.bytes = roundDown(plan.objects * plan.bytes * 3 / 2 + (64 << 20), 4096);
-        order.config = config_;
-        order.log = log;
-        bool already = false;
-        if (Library::makeCache(order, already, error) != Status::ok || already)
-            throw std::runtime_error(already ? plan.path + " is a store already; give a blank disk, or a file that is not there" : error);
-        AioDevice::OpenOptions options;
-        options.path = plan.path;
-        device_ = AioDevice::Open(clock_, options, log, error);
-        if (!device_ ||
-                openEngine(*device_, clock_, config_, log, engine_, error) != Status::ok)
-            throw std::runtime_error(error);
-        while (engine_->state() == EngineState::recovering)
-            turn();
-    }
-    ~Owner() { (void)engine_->close(60000); }
+    Library::FormatOrder order;
+    order.path = plan.path;
+    order.bytes = roundDown(plan.objects * plan.bytes * 3 / 2 + (64 << 20), 4096);
+    order.log = [](LogLevel, const std::string &) {};
+    bool already = false;
+    std::string error;
+    if (Library::makeCache(order, already, error) != Status::ok || already)
+        throw std::runtime_error(already ? plan.path + " is a store already; give a blank disk, or a file that is not there" : error);
+}
 
-    void store(const uint64_t n) {
-        const auto key = keyOf(n);
-        ObjectInfo info;
-        (void)engine_->find(key, info);
-        std::unique_ptr<Writer> writer;
-        while (!(writer = engine_->create(key, info, static_cast<int64_t>(plan_.bytes))))
-            turn();
-        if (!writer->append(buffer_.data(), buffer_.size()) || writer->finish() != Status::ok)
-            throw std::runtime_error("not stored");
-        engine_->poll();
-        while (writer->congested())
-            turn();
-    }
-    void read(const uint64_t n) {
-        const auto key = keyOf(n);
-        ObjectInfo info;
-        const auto reader = engine_->find(key, info) ? engine_->read(key) : nullptr;
-        if (!reader)
-            throw std::runtime_error("not there");
-        engine_->touch(key);
-        for (size_t at = 0; at < buffer_.size();) {
-            const auto got = reader->copy(at, buffer_.data() + at, buffer_.size() - at);
-            if (got > 0) {
-                at += static_cast<size_t>(got);
-                continue;
-            }
-            bool answered = false;
-            reader->fetch(at, [&](Status) { answered = true; });
-            while (!answered)
-                turn();
-        }
-        engine_->poll();
-    }
-    void finish() {
-        while (!device_->idle())
-            turn();
-    }
-
-private:
-    void turn() {
-        engine_->poll();
-        device_->wait(device_->idle() ? 0 : 10);
-    }
-
-    const Plan &plan_;
-    Config config_;
-    const SystemClock clock_;
-    std::unique_ptr<AioDevice> device_;
-    std::unique_ptr<Engine> engine_;
-    std::vector<char> buffer_;
-};
+/// stores an object as its owner would for a worker
+void
+store(Bench::DirectEngine &direct, const Key &key, const std::vector<char> &bytes)
+{
+    auto &engine = direct.engine();
+    ObjectInfo info;
+    (void)engine.find(key, info);
+    std::unique_ptr<Writer> writer;
+    while (!(writer = engine.create(key, info, static_cast<int64_t>(bytes.size()))))
+        direct.turn();
+    if (!writer->append(bytes.data(), bytes.size()) || writer->finish() != Status::ok)
+        throw std::runtime_error("not stored");
+    engine.poll();
+    while (writer->congested())
+        direct.turn();
+}
 
 void
 owner(const Plan &plan)
 {
-    Owner engine(plan);
+    format(plan);
+    Bench::DirectEngine engine(plan.path);
+    std::vector<char> buffer(plan.bytes);
+    const auto read = [&](const uint64_t n) {
+        if (!engine.read(keyOf(n), buffer))
+            throw std::runtime_error("not there");
+    };
     const auto measured = [&](const char *const what, const uint64_t times, const std::function<void(uint64_t)> &work) {
         std::vector<double> micros;
         for (uint64_t round = 0; round < plan.rounds; ++round) {
@@ -452,11 +409,11 @@ owner(const Plan &plan)
         show(what, micros, "us of processor time");
     };
     const auto each = plan.objects / plan.rounds;
-    measured("engine: look-up, store and packing of an object", each, [&](const uint64_t n) { engine.store(n); });
+    measured("engine: look-up, store and packing of an object", each, [&](const uint64_t n) { store(engine, keyOf(n), buffer); });
     // each round has others, none of which an earlier read has brought along
     const auto places = plan.objects / apart;
-    measured("engine: hit from the disk, objects far apart", places, [&](const uint64_t n) { engine.read((n * apart + n / places * 20) % plan.objects); });
-    measured("engine: hit from memory", each, [&](const uint64_t n) { engine.read(plan.objects - 1 - n % 200); });
+    measured("engine: hit from the disk, objects far apart", places, [&](const uint64_t n) { read((n * apart + n / places * 20) % plan.objects); });
+    measured("engine: hit from memory", each, [&](const uint64_t n) { read(plan.objects - 1 - n % 200); });
 }
 
 } // namespace
