@@ -80,6 +80,7 @@ def copy_of_the_sources(folder):
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (TOP / ".git").exists(), reason="no git checkout")
 def test_they_work(folder):
     """All of them, one on top of the other: they build, make docs is all that they need, their tests pass and those of the

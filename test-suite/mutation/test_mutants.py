@@ -17,7 +17,7 @@ ENGINE = pathlib.Path("src/fs/cluster")
 #: what a copy has of the folder that make works in
 BUILT = ("Makefile", "config.status", "config.log", "libclusterfs.a", "simulate", "unit-tests", "src", "test-suite", "tools")
 #: and what it can do without: what others than these two programs are made of
-LEFT_OUT = shutil.ignore_patterns("*-asan*", "clusterfs_fuzz-*", "clusterfs_asan-*", "__pycache__", ".git")
+LEFT_OUT = shutil.ignore_patterns("*-asan*", "*_asan*", "*_tsan*", "clusterfs_fuzz-*", "__pycache__", ".git")
 GRACE = 900  # seconds for a build
 PATIENCE = 600  # seconds for tests: with a mistake, they may never end, which nobody would wait for
 

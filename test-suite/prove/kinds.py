@@ -278,10 +278,10 @@ class Soak(Squid):
                 f"{part.figures['soak']:,} minutes: {part.figures['requests']:,} requests, {part.figures['MB'] / 1024:,.0f} GB")
 
 
-class Sanitized(Kind):
-    """All end-to-end cases with a Squid whose module AddressSanitizer and UBSan watch. One piece: nothing."""
-    name, share, seconds, exclusive, needs = "sanitized", 4, 900, "squid", ("diskmodel", "clusterfs", "squid-asan")
-    real_squid = True
+class Once(Kind):
+    """Tests of ./check that an hour has no room for. One piece."""
+    share, seconds, limit = 4, 900, 7200
+    target, done = "", ""  # of make, and what the table says when it passed
 
     def take(self, part, seconds):
         if part.next:
@@ -290,7 +290,55 @@ class Sanitized(Kind):
         return "all"
 
     def command(self, piece):
-        return [*PYTEST, "-n", "2", "test-suite/squid", "--squid", "build/squid-asan"], {}
+        return ["make", "-C", "build", self.target], {}
+
+    def read(self, piece, status, output):
+        return Result({"done": 1}) if status == 0 else self.ended_badly(piece, status, output)
+
+    def shown(self, piece):
+        return self.done
+
+    def described(self, part):
+        return f"`make {self.target}`", self.done
+
+
+class Mutants(Once):
+    """Mistakes in the engine."""
+    name, needs = "mutants", ("check-programs",)
+    target, done = "check-mutants", "every mistake is noticed"
+
+
+class Coverage(Once):
+    """What the tests reach."""
+    name = "coverage"
+    target, done = "coverage", "as much is reached as test-suite/coverage/least asks for"
+
+
+class MoreSanitizers(Once):
+    """The library's threads, the simulation and the tool."""
+    name, needs = "more-sanitizers", ("more-asan-programs",)
+    target, done = "check-more-asan", "library, simulation, tool: ThreadSanitizer, AddressSanitizer and UBSan silent"
+
+
+class Examples(Once):
+    """The examples of docs/hacking.md."""
+    name, done = "examples", "the examples of docs/hacking.md are built, and their tests pass"
+
+    def command(self, piece):
+        return [*PYTEST, "-m", "long", "test-suite/harness"], {}
+
+    def described(self, part):
+        return "`test-suite/harness -m long`", self.done
+
+
+class EveryCase(Once):
+    """All end-to-end cases with another build of Squid than that of ./check."""
+    exclusive = "squid"
+    real_squid = True
+    squid, found = "", ""  # which build it is, and what the table says of its tests
+
+    def command(self, piece):
+        return [*PYTEST, "-n", "2", "test-suite/squid", "--squid", f"build/squid-{self.squid}"], {}
 
     def read(self, piece, status, output):
         found = verdicts(output)
@@ -302,7 +350,19 @@ class Sanitized(Kind):
         return "all cases"
 
     def described(self, part):
-        return "`test-suite/squid --squid build/squid-asan`", f"{part.figures['cases']:,} end-to-end tests, AddressSanitizer and UBSan silent"
+        return f"`test-suite/squid --squid build/squid-{self.squid}`", f"{part.figures['cases']:,} end-to-end tests{self.found}"
+
+
+class Sanitized(EveryCase):
+    """With a module that AddressSanitizer and UBSan watch."""
+    name, needs = "sanitized", ("diskmodel", "bench-client", "bench-origin", "clusterfs", "squid-asan")
+    squid, found = "asan", ", AddressSanitizer and UBSan silent"
+
+
+class OlderSquid(EveryCase):
+    """With Squid 6, of whose tests ./check has the short selection."""
+    name, needs = "squid-6", ("diskmodel", "bench-client", "bench-origin", "clusterfs", "squid-6")
+    squid, found = "6", ""
 
 
 class Scale(Kind):
@@ -331,4 +391,4 @@ class Scale(Kind):
         return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
 
 
-ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Sanitized)
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Coverage, MoreSanitizers, Examples)

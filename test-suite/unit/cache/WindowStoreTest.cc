@@ -25,7 +25,7 @@ protected:
     /// the whole of a cluster of 64 KB
     static ClusterRange all(const ClusterNo c) { return {c, 1_seq, 0, 64 * KB}; }
 
-    const CostMeter cost;
+    const CostMeter cost{};
     UseMeter use;
     WindowStore store{cost, use, 4 * 64 * KB};
 };
