@@ -208,6 +208,15 @@ def test_errors(clusterfs, paths, folder):
     assert clusterfs.version() in (TOP / "src/fs/cluster/base/Version.h").read_text(encoding="utf-8")
 
 
+def test_the_library_stays_while_its_threads_run(clusterfs, paths):
+    """A program may unload it with a store open, as Python does at its end."""
+    program = ("import clusterfs, sys, time\nstore = clusterfs.Store(sys.argv[1], {'staging': 4, 'read-cache': 2})\nstore['a'] = b'b'\n"
+               "clusterfs._ffi.dlclose(clusterfs._lib)\ntime.sleep(0.5)\nprint('done')\n")
+    done = subprocess.run([sys.executable, "-c", program, paths[0]], env={**os.environ, "PYTHONPATH": str(BUILD / "python")},
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
 def test_the_example_stores_a_crawl_and_reads_it(clusterfs, folder):
     site = folder / "site"
     site.mkdir()

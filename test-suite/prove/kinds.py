@@ -320,6 +320,17 @@ class MoreSanitizers(Once):
     target, done = "check-more-asan", "library, simulation, tool: ThreadSanitizer, AddressSanitizer and UBSan silent"
 
 
+class Lint(Once):
+    """clang-tidy on each source of the engine and the library."""
+    name, done = "lint-engine", "clang-tidy finds nothing"
+
+    def command(self, piece):
+        return ["tools/build/lint-engine"], {}
+
+    def described(self, part):
+        return "`tools/build/lint-engine`", self.done
+
+
 class Examples(Once):
     """The examples of docs/hacking.md."""
     name, done = "examples", "the examples of docs/hacking.md are built, and their tests pass"
@@ -391,4 +402,4 @@ class Scale(Kind):
         return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
 
 
-ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Coverage, MoreSanitizers, Examples)
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Lint, Coverage, MoreSanitizers, Examples)

@@ -30,13 +30,15 @@ NOT_RUN = {
     "compiles, and ./check does the same": (
         "./bootstrap.sh && mkdir -p build && cd build && ../configure && make && make check", "make squid", "./check", "make coverage", "make check-mutants",
         "make check-fuzz", r"make fuzz TARGET=(image SECONDS=(600|3600)|\.\.\.)", "make diskmodel", "make check-programs", "make squid-7",
-        "./bootstrap.sh", "make help", "make check", "make check-library", "make installcheck", "./check engine", "pytest test-suite/mutation -k older-copies"),
+        "./bootstrap.sh", "make help", "make check", "make check-library", "make installcheck", "./check (engine|mutants)",
+        "make example-proxy", "pytest test-suite/mutation -k older-copies"),
     "installs": ("make install", r"\./quickstart( --own-squid)?", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
         "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full papers", "./bench full polygraph --polygraph DIR",
         "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs",
+        "./bench full pages-hdd-aged --stores clusterfs --with nginx,library",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
         "./bench full pages-hdd-aged pages-ssd-aged --stores clusterfs,clusterfs-small,aufs-gdsf",
         "pytest test-suite/bench/diskmodel -m long", r"tools/bench/accelerate/run\.py( .*)?"),
@@ -160,7 +162,7 @@ def test_targets_of_make():
     """Each make X of the pages is a target."""
     rules = (TOP / "Makefile.am").read_text(encoding="utf-8")
     targets = {name for line in re.findall(r"^([\w -]+):(?!=)", rules, re.M) for name in line.split()}
-    targets |= {"check", "install", "installcheck", "diskmodel"}  # automake's, and programs
+    targets |= {"check", "install", "installcheck", "diskmodel", "example-proxy"}  # automake's, and programs
     for command in sorted(all_commands()):
         for target in re.findall(r"\bmake ([a-z][\w-]*)", command):
             assert target in targets, f"{command}: no such target"

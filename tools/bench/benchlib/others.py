@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The proxies that a user would pick instead of Squid, from Debian's packages, as reverse proxies."""
+"""The proxies that a user would pick instead of Squid, from Debian's packages, and the example of the library, as reverse
+proxies."""
 
 import os
 
 from squidkit.processes import effective_user, give_to_squid
 
 from .errors import BenchError
+from .load import program
 from .processes import checked, tool
 from .proxy import Proxy
 
@@ -176,7 +178,29 @@ CONFIG proxy.config.cache.min_average_object_size INT 8000
         return super().log() + self._diagnostics()[-2000:]
 
 
-CLASSES = {"ats": TrafficServer, "varnish": Varnish, "nginx": Nginx}
+class LibraryProxy(Other):
+    """The example of the library: a thread for each connection, no Squid."""
+    EXAMPLE = "example-proxy"
+
+    @classmethod
+    def problem(cls):
+        return None  # it is built with the other programs of the benchmark
+
+    def version(self):
+        return "examples/library/proxy.cc"
+
+    def configure(self):
+        """All is on the command line."""
+
+    def command(self):
+        return [program(self.EXAMPLE), str(self.storage.path), str(self.place.cache_mb), str(self.port),
+                f"127.0.0.1:{self.place.origin_port}", *self.place.engine_options()]
+
+    def settings(self):
+        return super().settings() + self.place.engine_options()
+
+
+CLASSES = {"ats": TrafficServer, "varnish": Varnish, "nginx": Nginx, "library": LibraryProxy}
 
 
 def check(names):

@@ -17,7 +17,7 @@ BOUNDS = ("null", "memory")
 #: aufs with the policies of Squid that get the most hits of requests, and of bytes
 HEAPS = ("aufs-gdsf", "aufs-lfuda")
 ALL_HEAPS = HEAPS + ("ufs-gdsf", "ufs-lfuda")
-OTHER_PROXIES = ("ats", "varnish", "nginx")
+OTHER_PROXIES = ("ats", "varnish", "nginx", "library")
 
 
 @dataclasses.dataclass(frozen=True)

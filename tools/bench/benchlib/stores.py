@@ -29,6 +29,17 @@ class Place:
         """What a cache may use beside the program, in MB."""
         return max(8, self.memory_limit // MB - PROGRAM_MB)
 
+    def engine_options(self):
+        """How clusterfs divides that. Nothing of it is in the page cache: what the others leave to that is its staging and
+        read cache."""
+        staging = min(32, max(4, self.memory_mb // 6))
+        index = self.cache_mb // 150 + 1  # 45 bytes an object of 8 KB, and what the table takes ahead
+        locality = max(2, min(16, self.cache_mb // 80))  # 100 bytes an object, and half as many again
+        # cluster images, reads and relocated objects under way, hundreds of connections under overload. The limit kills
+        beside = 11 + self.cache_mb // 150
+        read_cache = max(2, self.memory_mb - staging - index - locality - beside)
+        return [f"staging={staging}", f"read-cache={read_cache}", f"locality={locality}"]
+
 
 TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middle",
           "clusterfs-small": "clusterfs, size-weight=100",
@@ -38,20 +49,13 @@ TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middl
           "ufs-gdsf": "ufs, heap GDSF", "ufs-lfuda": "ufs, heap LFUDA",
           "aufs-gdsf": "aufs, heap GDSF", "aufs-lfuda": "aufs, heap LFUDA",
           "diskd": "diskd", "rock": "rock", "rock-n": "rock (squid -N)", "null": "no disk cache",
-          "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx"}
+          "memory": "all in cache_mem", "ats": "Traffic Server", "varnish": "Varnish", "nginx": "nginx",
+          "library": "the library's example"}
 
 
 def _clusterfs(place, disk):
     storage = Raw(disk)
-    # nothing of it is in the page cache: what the others leave to that is its staging and read cache
-    staging = min(32, max(4, place.memory_mb // 6))
-    index = place.cache_mb // 150 + 1  # 45 bytes an object of 8 KB, and what the table takes ahead
-    locality = max(2, min(16, place.cache_mb // 80))  # 100 bytes an object, and half as many again
-    # cluster images, reads and relocated objects under way, hundreds of connections under overload. The limit kills
-    beside = 11 + place.cache_mb // 150
-    read_cache = max(2, place.memory_mb - staging - index - locality - beside)
-    line = (f"clusterfs {storage.path} {place.cache_mb} staging={staging} read-cache={read_cache} "
-            f"locality={locality}")
+    line = f"clusterfs {storage.path} {place.cache_mb} {' '.join(place.engine_options())}"
     return ClusterfsSquid(place, storage, line + MORE.get(place.name, ""))
 
 
@@ -94,7 +98,7 @@ def _memory(place, disk):
 
 def _other(place, disk):
     kind = others.CLASSES[place.name]
-    storage = Raw(disk) if place.name == "ats" else Ext4(disk, place.folder, place.memory_limit)
+    storage = Raw(disk) if place.name in ("ats", "library") else Ext4(disk, place.folder, place.memory_limit)
     return kind(place, storage)
 
 
@@ -102,7 +106,7 @@ MAKERS = {"clusterfs": _clusterfs, **{name: _clusterfs for name in MORE},
           **{name: _clusterfs_loaded for name in CHECKPOINTS}, "ufs": _ufs, "aufs": _ufs, "diskd": _ufs,
           "ufs-gdsf": _ufs, "ufs-lfuda": _ufs, "aufs-gdsf": _ufs, "aufs-lfuda": _ufs,
           "rock": _rock, "rock-n": _rock, "null": _null, "memory": _memory, "ats": _other, "varnish": _other,
-          "nginx": _other}
+          "nginx": _other, "library": _other}
 #: those that have nothing on the disk
 DISKLESS = ("null", "memory")
 
