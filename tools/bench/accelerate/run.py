@@ -21,6 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
+from benchlib import rawtext  # noqa: E402
 from benchlib.cgroup import Cgroup  # noqa: E402
 from benchlib.disk import Disk  # noqa: E402
 from benchlib.load import BUILD, program  # noqa: E402
@@ -234,7 +235,7 @@ def main():
                     rounds.append(one_round(model, who, site, pathlib.Path(work)))
                 print(json.dumps(rounds[-1]), file=sys.stderr)
     if args.out:
-        args.out.write_text(json.dumps({"arguments": {**vars(args), "out": None}, "rounds": rounds}, indent=1) + "\n", encoding="utf-8")
+        args.out.write_text(rawtext.text({"arguments": {**vars(args), "out": None}, "rounds": rounds}) + "\n", encoding="utf-8")
     print("\n| disk, who | visits/s | ms a visit: mean; p99 | disk reads a visit | KB of a read |\n|---|---:|---:|---:|---:|")
     for model in args.models:
         for who in WHO:
