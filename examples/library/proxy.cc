@@ -28,7 +28,6 @@
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <iostream>
