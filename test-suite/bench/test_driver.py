@@ -220,6 +220,10 @@ def test_signals_leave_nothing(context):
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         time.sleep(delay)
         process.send_signal(number)
-        out, _ = process.communicate(timeout=120)
+        try:
+            out, _ = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            pytest.fail(f"{number} after {delay} s did not end it:\n{process.communicate()[0]}")
         assert process.returncode == 130 and "goes on from there" in out, f"{number} after {delay} s: " \
             f"{process.returncode}\n{out}"

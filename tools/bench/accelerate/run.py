@@ -13,7 +13,6 @@ import os
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +25,7 @@ from benchlib.cgroup import Cgroup  # noqa: E402
 from benchlib.disk import Disk  # noqa: E402
 from benchlib.load import BUILD, program  # noqa: E402
 from benchlib.measure import difference  # noqa: E402
-from benchlib.processes import alone, checked, shielded, wait_until  # noqa: E402
+from benchlib.processes import checked, shielded, start, wait_until  # noqa: E402
 from benchlib.storage import EXT4_FORMAT, EXT4_MOUNT  # noqa: E402
 
 MB = 1 << 20
@@ -178,8 +177,8 @@ def accelerated(group, folder, store, place, megabytes, trusted):
     tool = program("clusterfs")
     checked(tool, "format", store)
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen([tool, "accelerate", folder, f"--store={store}", f"--mount={place}", "--settled=0", f"--trusted={trusted}", "--option=staging=8",
-                                    f"--option=read-cache={max(4, megabytes * 2 // 5)}"], stdout=log, stderr=log, preexec_fn=lambda: (alone(), group.join()))
+        process = start([tool, "accelerate", folder, f"--store={store}", f"--mount={place}", "--settled=0", f"--trusted={trusted}", "--option=staging=8",
+                         f"--option=read-cache={max(4, megabytes * 2 // 5)}"], group.join, stdout=log, stderr=log)
         try:
             wait_until(lambda: os.path.ismount(place) or process.poll() is not None, "the mount")
             yield place

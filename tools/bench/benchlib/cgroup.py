@@ -84,7 +84,7 @@ class Cgroup:
     # processes
 
     def join(self):
-        """Moves the calling process here: for preexec_fn, between fork and exec."""
+        """Moves the calling process here: for processes.start(), between fork and exec."""
         with open(self.path / "cgroup.procs", "w") as file:
             file.write("0")
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from .errors import BenchError
-from .processes import alone, checked
+from .processes import checked, start
 
 #: of the responses: a proxy under more load than it can take may time out now and then, one that is set up wrongly fails
 MOST_ERRORS = 0.02
@@ -44,9 +44,8 @@ class Origin:
     def start(self, delay_ms):
         """Starts it anew, on the same port, with another delay of each answer."""
         self.close()
-        self._process = subprocess.Popen(self._command + ["--delay", str(delay_ms)], stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                         preexec_fn=alone)
+        self._process = start(self._command + ["--delay", str(delay_ms)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
         if "ready" not in self._process.stdout.readline():
             self._process.wait(10)
             raise BenchError(f"{' '.join(self._command)}: {self._process.stderr.read().strip() or 'ended at once'}")
@@ -109,8 +108,7 @@ class Client:
 
 def _output(command, timeout):
     """(output, errors) of a command of ours that succeeds, or a BenchError with what it says went wrong."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, preexec_fn=alone)
+    process = start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         out, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -16,7 +16,7 @@ from .errors import BenchError
 from .load import BUILD, program
 from .measure import difference
 from .papers_disk import block_stats
-from .processes import alone, shielded
+from .processes import shielded, start
 
 MB = 1 << 20
 #: what one run may take, in seconds
@@ -124,8 +124,8 @@ class PapersRun:
         command = [str(self._program), *self._case.command(self._place.path, self._seed), *self._extra,
                    "--attended", "--json", str(out)]
         with tempfile.TemporaryFile("w+", dir=self._folder) as errors:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-                                       cwd="/", preexec_fn=self._group.join if self._group else alone)
+            process = start(command, self._group and self._group.join, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=errors, text=True, cwd="/")
             watch = threading.Timer(TIMEOUT, process.kill)
             watch.start()
             try:

@@ -14,7 +14,7 @@ import time
 from .errors import BenchError
 from .measure import difference
 from .plans import MB, PROGRAM_MB, disk_mb
-from .processes import alone, listening, shielded, wait_until
+from .processes import listening, shielded, start, wait_until
 from .stores import TITLES, Place, make
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[1] / "polygraph"
@@ -199,8 +199,8 @@ class PolygraphRun:
     @contextlib.contextmanager
     def _process(self, side, *options):
         with open(self._folder / f"{side}.err", "wb") as errors:
-            process = subprocess.Popen(self._installation.command(side, self._folder, *options), stdin=subprocess.DEVNULL,
-                                       stdout=errors, stderr=errors, cwd=self._folder, preexec_fn=alone)
+            process = start(self._installation.command(side, self._folder, *options), stdin=subprocess.DEVNULL,
+                            stdout=errors, stderr=errors, cwd=self._folder)
         try:
             yield process
         finally:

@@ -17,6 +17,7 @@ _libc = ctypes.CDLL(None)
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ended_by = []  # the name of the signal that end_on_signals() has seen
 
 
 class Interrupted(Exception):
@@ -28,10 +29,18 @@ def end_on_signals():
     def handler(number, _):
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(signal.Signals(number).name)
+        _ended_by.append(signal.Signals(number).name)
+        raise Interrupted(_ended_by[0])
 
     for each in SIGNALS:
         signal.signal(each, handler)
+
+
+def check_signals():
+    """Raises Interrupted where a signal has come before: Python drops what a handler raises within a destructor or a
+    fork hook, and another error may take its place while contexts clean up."""
+    if _ended_by:
+        raise Interrupted(_ended_by[0])
 
 
 @contextlib.contextmanager
@@ -50,6 +59,18 @@ def alone():
     os.setsid()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def start(command, join=None, **how):
+    """A Popen of a process of ours, alone(); join: a function that it calls then, such as a Cgroup's; how: options of
+    Popen. Signals wait while Python forks: it would drop what their handler raises in its fork hooks."""
+    def before_exec():
+        alone()
+        if join:
+            join()
+
+    with shielded():
+        return subprocess.Popen(command, preexec_fn=before_exec, **how)
 
 
 def tool(name):

@@ -12,7 +12,7 @@ from squidkit.processes import give_to_squid
 
 from .cgroup import Cgroup
 from .errors import BenchError
-from .processes import alone, listening, shielded, wait_until
+from .processes import listening, shielded, start, wait_until
 
 
 class Proxy:
@@ -92,15 +92,10 @@ class Proxy:
     def environment(self):
         return dict(os.environ)
 
-    def join(self):
-        """Between fork and exec of everything that counts as the proxy."""
-        alone()
-        self.cgroup.join()
-
     def start(self, wait=True):
         with open(self.folder / "output.log", "ab") as output:
-            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                                            cwd=self.folder, env=self.environment(), preexec_fn=self.join)
+            self.process = start(self.command(), self.cgroup.join, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                 cwd=self.folder, env=self.environment())
         if wait:
             wait_until(self.answers, f"{self.name} answering on port {self.port}", 300)
             wait_until(self.whole, f"{self.name} having its whole index", 600)

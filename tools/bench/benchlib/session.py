@@ -10,6 +10,7 @@ from . import machine, plans
 from .errors import BenchError
 from .hits import HitsRun
 from .limits import Limits
+from .processes import check_signals
 from .progress import Progress
 from .restarts import RestartRun
 from .runs import LoadRun
@@ -58,7 +59,9 @@ class Session:
         started, begin = datetime.datetime.now().astimezone().isoformat(timespec="seconds"), time.monotonic()
         try:
             found = self._execute(part, store)
+            check_signals()
         except (BenchError, AssertionError, OSError) as error:
+            check_signals()
             self._progress.end("FAILED")
             print(f"{label}: {error}", file=sys.stderr, flush=True)
             return False
@@ -73,7 +76,10 @@ class Session:
 
     def _execute(self, part, store):
         """{store: result}"""
-        step = self._progress.step
+        def step(what):
+            check_signals()
+            self._progress.step(what)
+
         if part.kind == "load":
             return {store: LoadRun(self._setup, part, store, step, self._limits).run()}
         if part.kind == "restart":

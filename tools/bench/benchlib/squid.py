@@ -10,7 +10,7 @@ from squidkit.processes import effective_user, give_to_squid
 
 from .errors import BenchError
 from .load import DOMAIN
-from .processes import checked
+from .processes import checked, start
 from .proxy import Proxy
 
 CONFIG = """
@@ -89,11 +89,14 @@ class Squid(Proxy):
     def create(self):
         if not self._cache_dir:
             return
-        done = subprocess.run(self.command()[:-1] + ["-z", "-N"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, cwd=self.folder, timeout=300, preexec_fn=self.join,
-                              check=False)
-        if done.returncode != 0:
-            raise BenchError(f"{self.name}: squid -z ended with {done.returncode}: {done.stdout.strip()[-600:]}\n{self.log()}")
+        process = start(self.command()[:-1] + ["-z", "-N"], self.cgroup.join, stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder)
+        try:
+            said, _ = process.communicate(timeout=300)
+        except subprocess.TimeoutExpired:  # leaving this context kills it
+            raise BenchError(f"{self.name}: squid -z: not done within 300 s\n{self.log()}") from None
+        if process.returncode != 0:
+            raise BenchError(f"{self.name}: squid -z ended with {process.returncode}: {said.strip()[-600:]}\n{self.log()}")
 
     # its life
 

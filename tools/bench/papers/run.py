@@ -74,6 +74,7 @@ def chosen(args, scale):
 def run_all(cases, args, disk_class):
     """All cases; those that a trace can be given for, with the given one."""
     def step(what):
+        processes.check_signals()
         print(what, file=sys.stderr, flush=True)
 
     if not args.trace:
