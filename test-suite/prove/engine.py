@@ -9,8 +9,10 @@ import subprocess
 GLUE = "src/fs/cluster/squid"
 #: what the figures depend on, below the top of the project
 FOLDERS = ("src/fs/cluster", "test-suite/doubles", "test-suite/simulate", "tools/models")
-#: the list of the glue's sources, which lies beside the engine's
+#: the lists of sources which lie beside the engine's
 GLUE_LIST = "src/fs/cluster/glue.am"
+#: what lets several workers use an engine, which itself knows nothing of that
+SHARING = ("src/fs/cluster/sharing/", "src/fs/cluster/sharing.am")
 #: what those depend on besides that are found with a real Squid
 GLUE_FOLDERS = (GLUE, "squid-patches")
 SOURCES = (".cc", ".h", ".am", ".patch")
@@ -40,7 +42,7 @@ def _named(top, folders, without=()):
 
 def fingerprint(top):
     """A name for the engine and its simulation: equal for equal code."""
-    return _named(top, FOLDERS, without=(GLUE + "/", GLUE_LIST))
+    return _named(top, FOLDERS, without=(GLUE + "/", GLUE_LIST, *SHARING))
 
 
 def glue_fingerprint(top):

@@ -38,6 +38,7 @@ public:
     DirectEngine &operator =(const DirectEngine &) = delete;
 
     ClusterFs::Engine &engine() { return *engine_; }
+    const ClusterFs::Device &device() const { return *device_; }
 
     /// Reads all of an object, as Squid does for a hit.
     /// \param buffer room for all of its bytes

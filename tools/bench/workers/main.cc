@@ -11,6 +11,7 @@
 #include "tools/base/LatencyHistogram.h"
 #include "tools/base/Random.h"
 #include "tools/bench/engine/DirectEngine.h"
+#include "tools/bench/workers/Exchange.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -55,7 +56,7 @@ void
 show(const char *const what, std::vector<double> values, const char *const unit)
 {
     std::sort(values.begin(), values.end());
-    printf("%-66s %9.2f %9.2f %9.2f %s\n", what, values[values.size() / 2], values.front(), values.back(), unit);
+    printf("%-76s %9.2f %9.2f %9.2f %s\n", what, values[values.size() / 2], values.front(), values.back(), unit);
     fflush(stdout);
 }
 
@@ -416,6 +417,33 @@ owner(const Plan &plan)
     measured("engine: hit from memory", each, [&](const uint64_t n) { read(plan.objects - 1 - n % 200); });
 }
 
+/// the same for a process that has no engine of its own
+void
+throughOwner(const Plan &plan)
+{
+    const auto each = plan.objects / plan.rounds;
+    const auto places = plan.objects / apart;
+    const auto farApart = [&plan, places](const uint64_t n) { return (n * apart + n / places * 20 + 7) % plan.objects; };
+    const auto newest = [&plan](const uint64_t n) { return plan.objects - 1 - n % 200; };
+    const auto any = [&plan](const uint64_t n) { return plan.objects + n; };
+    const Bench::Load loads[] = {
+        {"owner and worker: hit from the disk, one after the other", false, places, 1, farApart},
+        {"owner and worker: hit from the disk, 16 at a time", false, places, 16, farApart},
+        {"owner and worker: hit from memory, one after the other", false, each, 1, newest},
+        {"owner and worker: hit from memory, 16 at a time", false, each, 16, newest},
+        {"owner and worker: store, one after the other", true, each, 1, any},
+        {"owner and worker: store, 16 at a time", true, each, 16, any},
+    };
+    for (const auto &load: loads) {
+        const auto costs = Bench::exchange(plan.path, load, plan.bytes, plan.rounds, keyOf);
+        const std::string name = load.name;
+        show((name + ": owner").c_str(), costs.ownerMicros, "us of processor time");
+        show((name + ": worker").c_str(), costs.workerMicros, "us of processor time");
+        show((name + ": latency").c_str(), costs.latency, "us");
+        show((name + ": wake-ups").c_str(), costs.wakeUps, "");
+    }
+}
+
 } // namespace
 
 int
@@ -443,8 +471,10 @@ main(int argc, char **argv)
         }
         wakeUps(plan, "eventfd, a pause of 1 ms before each", event, false, 1000);
         wakeUps(plan, "SEQPACKET, a pause of 1 ms before each", byte, false, 1000);
-        if (!plan.path.empty())
+        if (!plan.path.empty()) {
             owner(plan);
+            throughOwner(plan);
+        }
         return 0;
     } catch (const std::exception &e) {
         std::cerr << "bench-workers: " << e.what() << "\n";

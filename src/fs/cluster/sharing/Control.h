@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the owner shows to all workers. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_CONTROL_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_CONTROL_H
+
+#include "fs/cluster/api/Engine.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace ClusterFs {
+
+/// Figures of the engine, each right by itself. Only the owner writes them, after each of its turns; workers map them to read.
+struct Control {
+    std::atomic<EngineState> state;
+    std::atomic<bool> indexLoaded;
+    std::atomic<uint32_t> load; ///< see Engine::canCreate(), of an object whose size nobody knows; above maxLoad = it takes none
+    std::atomic<uint32_t> progress; ///< of a start, in thousandths
+    std::atomic<uint64_t> objects;
+    std::atomic<uint64_t> liveBytes;
+    std::atomic<uint64_t> capacityBytes;
+    std::atomic<uint64_t> maxObjectSize;
+    std::atomic<uint64_t> turns; ///< of the owner: it hangs while this stays the same
+
+    /// the owner's
+    void show(const Engine &);
+};
+static_assert(std::atomic<EngineState>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+    std::atomic<uint64_t>::is_always_lock_free, "several processes share them");
+
+} // namespace ClusterFs
+
+#endif

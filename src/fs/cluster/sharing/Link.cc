@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The worker's side of its connection to the owner. */
+
+#include "fs/cluster/sharing/Link.h"
+
+#include "fs/cluster/sharing/Greeting.h"
+
+#include <sys/epoll.h>
+
+#include <cstring>
+
+using ClusterFs::Messages::Kind;
+
+ClusterFs::Link::Link(std::string path, const Clock &clock):
+    path_(std::move(path)),
+    clock_(clock),
+    events_(epoll_create1(EPOLL_CLOEXEC)),
+    again_(Bell::Make())
+{
+    watch(again_.fd());
+}
+
+bool
+ClusterFs::Link::watch(const int fd)
+{
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    return epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void
+ClusterFs::Link::unwatch(const int fd)
+{
+    epoll_ctl(events_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void
+ClusterFs::Link::poll()
+{
+    epoll_event events[4];
+    const auto count = epoll_wait(events_.get(), events, 4, 0);
+    for (int i = 0; i < count; ++i) {
+        const auto fd = events[i].data.fd;
+        if (fd == again_.fd())
+            again_.hush();
+        else if (channel_ && fd == channel_->bell().fd())
+            channel_->bell().hush();
+        else if (fd == socket_.get() && !channel_)
+            join();
+        else if (fd == socket_.get() && hungUp(fd))
+            disconnect();
+    }
+    if (!socket_ && clock_.micros() >= nextAttempt_)
+        connect();
+    if (channel_) {
+        channel_->awake();
+        takeAnswers();
+        sendKept();
+        forgetHeardRemovals();
+    }
+    runLater();
+    if (channel_ && channel_->broken())
+        disconnect();
+    if (!later_.empty() || (channel_ && !channel_->sleep()))
+        again_.ring();
+}
+
+void
+ClusterFs::Link::runLater()
+{
+    std::vector<std::function<void()>> now;
+    now.swap(later_);
+    for (const auto &function: now)
+        function();
+}
+
+void
+ClusterFs::Link::later(std::function<void()> function)
+{
+    later_.push_back(std::move(function));
+    again_.ring();
+}
+
+/* the connection */
+
+void
+ClusterFs::Link::connect()
+{
+    nextAttempt_ = clock_.micros() + connectMicros;
+    socket_ = connectToOwner(path_);
+    if (socket_ && !watch(socket_.get()))
+        socket_.reset();
+}
+
+/// takes the owner's greeting
+void
+ClusterFs::Link::join()
+{
+    std::vector<Descriptor> descriptors;
+    const auto greeted = takeGreeting(socket_.get(), 4, descriptors);
+    if (greeted == Greeted::notYet)
+        return;
+    std::string error;
+    auto channel = std::make_unique<Channel>();
+    // a worker of another version is about to be restarted, or its owner is: it tries again
+    if (greeted != Greeted::yes ||
+            !channel->join(std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2]), error) ||
+            !controlMemory_.map(std::move(descriptors[3]), sizeof(Control), SharedMemory::Access::read, error) ||
+            !watch(channel->bell().fd())) {
+        disconnect();
+        return;
+    }
+    channel_ = std::move(channel);
+    control_ = reinterpret_cast<const Control *>(controlMemory_.data());
+    ++connections_;
+    sendRemovals();
+}
+
+void
+ClusterFs::Link::disconnect()
+{
+    if (channel_) {
+        pastWakeUps_ += channel_->wakeUps();
+        unwatch(channel_->bell().fd());
+    }
+    unwatch(socket_.get());
+    for (auto &removal: removals_)
+        removal.end = 0;
+    channel_ = nullptr;
+    control_ = nullptr;
+    controlMemory_ = SharedMemory();
+    socket_.reset();
+    kept_.clear();
+    keptBytes_ = 0;
+    std::vector<uint64_t> numbers;
+    for (const auto &each: correspondents_)
+        numbers.push_back(each.first);
+    for (const auto number: numbers) {
+        const auto found = correspondents_.find(number);
+        if (found != correspondents_.end())
+            found->second->bereave();
+    }
+}
+
+/* answers */
+
+uint64_t
+ClusterFs::Link::enter(Correspondent &correspondent)
+{
+    correspondents_[++lastNumber_] = &correspondent;
+    return lastNumber_;
+}
+
+void
+ClusterFs::Link::takeAnswers()
+{
+    RingReader::Record record;
+    while (channel_->in().next(record))
+        dispatch(record);
+    channel_->release();
+}
+
+void
+ClusterFs::Link::dispatch(const RingReader::Record &record)
+{
+    uint64_t number = 0; // each answer begins with it
+    memcpy(&number, record.content, record.bytes < sizeof(number) ? record.bytes : sizeof(number));
+    const auto found = correspondents_.find(number);
+    if (found != correspondents_.end()) // else nobody waits any more
+        found->second->hear(static_cast<Kind>(record.kind), record.content, record.bytes);
+}
+
+/* messages */
+
+/// \returns false when the ring has no room
+bool
+ClusterFs::Link::put(const Kind kind, const void *const message, const size_t size, const void *const more, const size_t bytes)
+{
+    const auto all = static_cast<uint32_t>(size + bytes);
+    const auto to = channel_->out().reserve(all);
+    if (!to)
+        return false;
+    memcpy(to, message, size);
+    if (bytes)
+        memcpy(to + size, more, bytes);
+    channel_->publish(static_cast<uint32_t>(kind), all);
+    return true;
+}
+
+void
+ClusterFs::Link::sendOrKeep(const Kind kind, const void *const message, const size_t size, const void *const more, const size_t bytes)
+{
+    if (kept_.empty() && put(kind, message, size, more, bytes))
+        return;
+    std::string all(static_cast<const char *>(message), size);
+    all.append(static_cast<const char *>(more), bytes);
+    keptBytes_ += all.size();
+    kept_.push_back({kind, std::move(all)});
+    again_.ring(); // poll() waits for room
+}
+
+void
+ClusterFs::Link::sendKept()
+{
+    while (!kept_.empty()) {
+        const auto &first = kept_.front();
+        if (!put(first.kind, first.bytes.data(), first.bytes.size(), nullptr, 0)) {
+            if (channel_->broken() || channel_->out().waitForRoom(static_cast<uint32_t>(first.bytes.size())))
+                return;
+            continue; // there is some already
+        }
+        keptBytes_ -= first.bytes.size();
+        kept_.pop_front();
+    }
+    sendRemovals();
+}
+
+/* removals */
+
+void
+ClusterFs::Link::remove(const Key &key)
+{
+    if (removals_.size() >= maxRemovals) {
+        removalsLost_ = true;
+        return;
+    }
+    removals_.push_back({key, 0});
+    if (connected() && kept_.empty())
+        sendRemovals();
+}
+
+/// sends those that are not sent yet, as far as there is room
+void
+ClusterFs::Link::sendRemovals()
+{
+    auto first = removals_.end();
+    while (first != removals_.begin() && !std::prev(first)->end)
+        --first;
+    while (first != removals_.end()) {
+        const Messages::Named m{first->key};
+        if (put(Kind::remove, &m, sizeof(m), nullptr, 0))
+            (first++)->end = channel_->out().written();
+        else if (channel_->broken() || channel_->out().waitForRoom(sizeof(m)))
+            return;
+    }
+}
+
+void
+ClusterFs::Link::forgetHeardRemovals()
+{
+    const auto taken = channel_->out().taken();
+    while (!removals_.empty() && removals_.front().end && removals_.front().end <= taken)
+        removals_.pop_front();
+}

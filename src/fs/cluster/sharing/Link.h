@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The worker's side of its connection to the owner. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_LINK_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_LINK_H
+
+#include "fs/cluster/base/Clock.h"
+#include "fs/cluster/sharing/Channel.h"
+#include "fs/cluster/sharing/Control.h"
+#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/sharing/Messages.h"
+#include "fs/cluster/sharing/SharedMemory.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ClusterFs {
+
+/// Somebody who waits for answers with a number of his own.
+class Correspondent
+{
+public:
+    virtual ~Correspondent() = default;
+
+    /// An answer has come. \param content message and bytes behind it, until the call returns
+    virtual void hear(Messages::Kind, const char *content, size_t bytes) = 0;
+    /// The owner is gone: no answers come any more.
+    virtual void bereave() = 0;
+};
+
+/// Connects to the owner, again when that has died, and carries messages. Single-threaded and event-driven. Nothing waits
+/// for the owner: what the ring has no room for is kept, up to a limit.
+class Link
+{
+public:
+    static constexpr uint64_t connectMicros = 100000; ///< between two attempts
+    static constexpr size_t maxKept = 4 << 20; ///< bytes from which on objects on their way in are given up
+    static constexpr size_t maxRemovals = 1 << 20; ///< that are kept for an owner
+
+    /// \param path of the owner's socket
+    Link(std::string path, const Clock &);
+    Link(const Link &) = delete;
+    Link &operator =(const Link &) = delete;
+
+    /// readable when poll() has something to do; -1 when the process has all the descriptors that it may have
+    int fd() const { return events_.get(); }
+
+    /// Connects, hands out answers, and sends what was kept. The caller calls it when fd() is readable, and at least 10
+    /// times a second.
+    void poll();
+
+    bool connected() const { return channel_ != nullptr; }
+    /// the owner's figures; nil unless connected
+    const Control *control() const { return control_; }
+
+    /// Sends a message that may be lost: a hint.
+    template <class Message>
+    void hint(const Messages::Kind kind, const Message &message) {
+        if (connected() && kept_.empty())
+            put(kind, &message, sizeof(message), nullptr, 0);
+    }
+    /// Sends a message, once, as long as the owner lives.
+    template <class Message>
+    void send(const Messages::Kind kind, const Message &message, const void *const more = nullptr, const size_t bytes = 0) {
+        if (connected())
+            sendOrKeep(kind, &message, sizeof(message), more, bytes);
+    }
+    /// Removes an object: as soon as there is an owner, when there is none or it dies before it has heard of it.
+    void remove(const Key &);
+
+    /// whether what is sent waits in this process
+    bool behind() const { return !kept_.empty(); }
+    size_t keptBytes() const { return keptBytes_; } ///< bytes of what waits
+    /// Whether more removals were to be kept than may be. Objects that were removed may be found then until the owner
+    /// has been away for good.
+    bool removalsLost() const { return removalsLost_; }
+
+    /// Enters somebody who gets all answers of a number.
+    /// \returns the number
+    uint64_t enter(Correspondent &);
+    void leave(uint64_t number) { correspondents_.erase(number); }
+
+    /// calls a function in poll(), but never within this call
+    void later(std::function<void()>);
+
+    uint64_t connections() const { return connections_; } ///< that were made so far
+    uint64_t wakeUps() const { return pastWakeUps_ + (channel_ ? channel_->wakeUps() : 0); } ///< of the owner so far
+
+private:
+    struct Kept {
+        Messages::Kind kind;
+        std::string bytes;
+    };
+    struct Removal {
+        Key key;
+        uint64_t end; ///< of its record, see RingWriter::written(); 0 = not sent yet
+    };
+
+    void connect();
+    void join();
+    void disconnect();
+    void takeAnswers();
+    void dispatch(const RingReader::Record &);
+    void sendKept();
+    void sendRemovals();
+    void forgetHeardRemovals();
+    void runLater();
+    bool put(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
+    void sendOrKeep(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
+    bool watch(int fd);
+    void unwatch(int fd); ///< \see Owner::unwatch()
+
+    const std::string path_;
+    const Clock &clock_;
+    Descriptor events_; ///< epoll
+    Bell again_; ///< rung when poll() has to be called at once
+    Descriptor socket_;
+    std::unique_ptr<Channel> channel_; ///< nil until the owner has greeted
+    SharedMemory controlMemory_;
+    const Control *control_ = nullptr;
+    uint64_t nextAttempt_ = 0; ///< Clock::micros()
+    std::deque<Kept> kept_;
+    size_t keptBytes_ = 0;
+    std::deque<Removal> removals_; ///< that the owner may not have heard of
+    bool removalsLost_ = false;
+    std::unordered_map<uint64_t, Correspondent *> correspondents_;
+    uint64_t lastNumber_ = 0;
+    std::vector<std::function<void()>> later_;
+    uint64_t connections_ = 0;
+    uint64_t pastWakeUps_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

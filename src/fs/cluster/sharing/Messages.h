@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What workers and owner tell each other. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_MESSAGES_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_MESSAGES_H
+
+#include "fs/cluster/api/Request.h"
+#include "fs/cluster/base/Types.h"
+
+#include <cstdint>
+#include <type_traits>
+
+/* Both sides are the same program, or they do not talk: the greeting has the version. So a message is a plain structure,
+ * as the compiler lays it out. Bytes of an object, or a new head, follow it in the same record.
+ *
+ * The worker chooses the numbers of its readers, writers and requests, and gives none of them twice. */
+
+namespace ClusterFs {
+namespace Messages {
+
+/// The kind of a record, and the message that it has. The first ones go to the owner.
+enum class Kind : uint32_t {
+    note = 1, ///< Note: see Engine::note()
+    touch, ///< Named: see Engine::touch()
+    unadmitted, ///< Named: see Engine::noteUnadmitted()
+    remove, ///< Named: see Engine::remove()
+    updateInfo, ///< Described: see Engine::updateInfo()
+    open, ///< Open: opens a reader, and wants its first bytes
+    fetch, ///< Fetch: wants further bytes of a reader
+    closeReader, ///< Numbered
+    create, ///< Create: opens a writer
+    append, ///< Numbered, bytes: see Writer::append()
+    finish, ///< Numbered: see Writer::finish()
+    dropWriter, ///< Numbered
+    replaceHead, ///< NewHead, head: see Engine::replaceHead()
+    rename, ///< NewHead, head: see Engine::rename()
+
+    bytes, ///< Bytes, bytes: some of those that open or fetch wanted
+    lost, ///< Done: a writer has failed; there is none of this number any more
+    congested, ///< Numbered: see Writer::congested()
+    relieved, ///< Numbered: the end of that
+    finished, ///< Done: the answer to finish
+    replaced ///< Done: the answer to replaceHead and to rename
+};
+
+struct Note {
+    Request request;
+};
+struct Named {
+    Key key;
+};
+struct Described {
+    Key key;
+    ObjectInfo info;
+};
+struct Numbered {
+    uint64_t number;
+};
+struct Open {
+    uint64_t number; ///< of the reader
+    Key key;
+    uint64_t bytes; ///< that are wanted of its beginning
+};
+struct Fetch {
+    uint64_t number;
+    uint64_t offset;
+    uint64_t bytes; ///< that are wanted
+};
+struct Create {
+    uint64_t number; ///< of the writer
+    Key key;
+    ObjectInfo info;
+    int64_t expectedSize; ///< -1 = unknown
+};
+struct NewHead {
+    uint64_t number; ///< of the request
+    Key key;
+    Key newKey; ///< of rename
+    ObjectInfo info; ///< of replaceHead
+    uint32_t oldHeadSize;
+};
+
+struct Bytes {
+    uint64_t number;
+    uint64_t offset; ///< of the first one in the object
+    uint64_t size; ///< stored bytes of the object
+    Status status; ///< when it is not ok, no bytes come; answering open, there is no reader of this number then
+    bool last; ///< nothing more comes of what open or fetch wanted
+};
+struct Done {
+    uint64_t number;
+    Status status;
+};
+
+/// a channel carries it
+template <class Message>
+constexpr bool plain = std::is_trivially_copyable<Message>::value;
+static_assert(plain<Note> && plain<Named> && plain<Described> && plain<Numbered> && plain<Open> && plain<Fetch> && plain<Create> &&
+    plain<NewHead> && plain<Bytes> && plain<Done>, "messages are copied byte by byte");
+
+} // namespace Messages
+} // namespace ClusterFs
+
+#endif

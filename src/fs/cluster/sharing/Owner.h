@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The process that has the engine, as its workers see it. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_OWNER_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_OWNER_H
+
+#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/sharing/Control.h"
+#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/sharing/Session.h"
+#include "fs/cluster/sharing/SharedMemory.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ClusterFs {
+
+/// Serves an engine to the workers of this machine that connect to its socket. Single-threaded and event-driven, as the
+/// engine is: the caller polls both. Nothing waits for a worker.
+class Owner
+{
+public:
+    static constexpr size_t maxWorkers = 256; ///< the next one is not let in
+    static constexpr unsigned recordsInTurn = 128; ///< messages that are taken from one worker before others have their turn
+
+    /// \param engine outlives the owner
+    /// \param path of the socket, see listenForWorkers()
+    /// \param error receives the reason when it fails
+    /// \returns nil when it fails
+    static std::unique_ptr<Owner> Open(Engine &, const std::string &path, std::string &error);
+
+    /// ends all sessions, and takes the socket away
+    ~Owner();
+    Owner(const Owner &) = delete;
+    Owner &operator =(const Owner &) = delete;
+
+    /// readable when poll() has something to do
+    int fd() const { return events_.get(); }
+
+    /// Lets workers in and out, does what they ask for, and shows the engine's figures. The caller calls it when fd() is
+    /// readable, after each poll() of the engine, and at least 10 times a second.
+    void poll();
+
+    size_t workers() const { return members_.size(); }
+    uint64_t messages() const; ///< taken from workers so far
+    uint64_t wakeUps() const; ///< of workers so far
+
+private:
+    struct Member {
+        Descriptor socket;
+        Session session;
+    };
+
+    Owner(Engine &, std::string path);
+    bool watch(int fd);
+    void unwatch(int fd);
+    void letIn();
+    bool admit(Descriptor socket);
+    bool turnOfAll();
+    void end(size_t member);
+    void takeEvents();
+    void takeEvent(int fd);
+
+    Engine &engine_;
+    const std::string path_;
+    Descriptor events_; ///< epoll
+    Descriptor listening_;
+    Bell again_; ///< rung when poll() has ended with work left
+    SharedMemory controlMemory_;
+    Control *control_ = nullptr;
+    std::vector<std::unique_ptr<Member>> members_;
+    uint64_t pastMessages_ = 0; ///< of sessions that have ended
+    uint64_t pastWakeUps_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

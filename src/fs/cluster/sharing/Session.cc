@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One worker, as the owner sees it. */
+
+#include "fs/cluster/sharing/Session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+using namespace ClusterFs::Messages;
+
+ClusterFs::Session::Session(Engine &engine, Channel channel):
+    engine_(engine),
+    channel_(std::move(channel)),
+    alive_(std::make_shared<bool>(true))
+{
+}
+
+ClusterFs::Session::~Session()
+{
+    *alive_ = false;
+}
+
+bool
+ClusterFs::Session::turn(const unsigned records)
+{
+    giveWaiting();
+    lookAtCongestion();
+    Record record;
+    unsigned left = records;
+    while (left && !broken() && backlog() < maxBacklog && channel_.in().next(record)) {
+        --left;
+        ++messages_;
+        handle(record);
+    }
+    channel_.release();
+    return !left;
+}
+
+void
+ClusterFs::Session::end()
+{
+    ended_ = true;
+    readers_.clear();
+    answers_.clear();
+    waiting_.clear();
+    turn(Channel::toOwnerBytes / Ring::headBytes); // as many as the ring can hold: some other process could go on filling it
+}
+
+bool
+ClusterFs::Session::sleep()
+{
+    if (backlog() && !channel_.out().waitForRoom(static_cast<uint32_t>(sizeof(Bytes) + pieceBytes)))
+        return false;
+    // with a full backlog, it is the worker that has to take something first
+    return backlog() >= maxBacklog || channel_.sleep();
+}
+
+/// copies a message out of the memory that the worker could still change
+template <class Message>
+bool
+ClusterFs::Session::take(const Record &record, Message &message)
+{
+    if (record.bytes < sizeof(message)) {
+        broken_ = true;
+        return false;
+    }
+    memcpy(&message, record.content, sizeof(message));
+    return true;
+}
+
+void
+ClusterFs::Session::handle(const Record &record)
+{
+    const auto kind = static_cast<Kind>(record.kind);
+    switch (kind) {
+    case Kind::note: {
+        Note m;
+        if (take(record, m))
+            engine_.note(m.request);
+        return;
+    }
+    case Kind::touch:
+    case Kind::unadmitted:
+    case Kind::remove: {
+        Named m;
+        if (!take(record, m))
+            return;
+        if (kind == Kind::touch)
+            engine_.touch(m.key);
+        else if (kind == Kind::unadmitted)
+            engine_.noteUnadmitted(m.key);
+        else
+            engine_.remove(m.key);
+        return;
+    }
+    case Kind::updateInfo: {
+        Described m;
+        if (take(record, m))
+            engine_.updateInfo(m.key, m.info);
+        return;
+    }
+    case Kind::open: {
+        Open m;
+        if (take(record, m))
+            open(m);
+        return;
+    }
+    case Kind::fetch: {
+        Fetch m;
+        if (take(record, m))
+            fetch(m);
+        return;
+    }
+    case Kind::create: {
+        Create m;
+        if (take(record, m))
+            create(m);
+        return;
+    }
+    case Kind::closeReader:
+    case Kind::append:
+    case Kind::finish:
+    case Kind::dropWriter: {
+        Numbered m;
+        if (!take(record, m))
+            return;
+        if (kind == Kind::closeReader)
+            readers_.erase(m.number);
+        else if (kind == Kind::append)
+            append(m.number, record.content + sizeof(m), record.bytes - sizeof(m));
+        else if (kind == Kind::finish)
+            finish(m.number);
+        else
+            writers_.erase(m.number);
+        return;
+    }
+    case Kind::replaceHead:
+    case Kind::rename: {
+        NewHead m;
+        if (take(record, m))
+            newHead(kind, m, std::string(record.content + sizeof(m), record.bytes - sizeof(m)));
+        return;
+    }
+    case Kind::bytes:
+    case Kind::lost:
+    case Kind::congested:
+    case Kind::relieved:
+    case Kind::finished:
+    case Kind::replaced:
+        break; // only the owner says that
+    }
+    broken_ = true;
+}
+
+/* reading */
+
+void
+ClusterFs::Session::open(const Open &m)
+{
+    if (readers_.count(m.number)) {
+        broken_ = true;
+        return;
+    }
+    if (ended_)
+        return;
+    if (readers_.size() >= maxReaders) {
+        answer(Kind::bytes, m.number, Status::busy);
+        return;
+    }
+    auto reader = engine_.read(m.key);
+    if (!reader) {
+        answer(Kind::bytes, m.number, Status::notFound);
+        return;
+    }
+    auto &reading = readers_[m.number];
+    reading.reader = std::move(reader);
+    reading.end = m.bytes;
+    give(m.number, reading);
+}
+
+void
+ClusterFs::Session::fetch(const Fetch &m)
+{
+    const auto found = readers_.find(m.number);
+    if (found == readers_.end())
+        return; // it has failed, which the worker may not know yet
+    auto &reading = found->second;
+    if (reading.at < reading.end || m.offset + m.bytes < m.offset) {
+        broken_ = true; // one at a time
+        return;
+    }
+    reading.at = m.offset;
+    reading.end = m.offset + m.bytes;
+    give(m.number, reading);
+}
+
+/// copies what is wanted into the ring, as far as it is in memory and there is room
+void
+ClusterFs::Session::give(const uint64_t number, Reading &reading)
+{
+    while (reading.at < reading.end) {
+        const auto wanted = std::min<uint64_t>(reading.end - reading.at, pieceBytes);
+        const auto to = channel_.out().reserve(static_cast<uint32_t>(sizeof(Bytes) + wanted));
+        if (!to) {
+            waiting_.push_back(number);
+            return;
+        }
+        const auto copied = reading.reader->copy(reading.at, to + sizeof(Bytes), wanted);
+        if (copied < 0) {
+            if (++reading.tries > maxTries)
+                return give(number, reading, Status::busy);
+            reading.reader->fetch(reading.at, [this, number](const Status status) { fetched(number, status); });
+            return;
+        }
+        reading.tries = 0;
+        const auto from = reading.at;
+        reading.at += static_cast<uint64_t>(copied);
+        if (!copied)
+            reading.end = reading.at; // of the object
+        const Bytes m{number, from, reading.reader->size(), Status::ok, reading.at >= reading.end};
+        publish(Kind::bytes, to, m, static_cast<size_t>(copied));
+    }
+}
+
+void
+ClusterFs::Session::fetched(const uint64_t number, const Status status)
+{
+    const auto found = readers_.find(number);
+    if (found == readers_.end())
+        return;
+    if (status == Status::ok || status == Status::busy)
+        give(number, found->second);
+    else
+        give(number, found->second, status);
+}
+
+/// says that no more bytes come of those that are wanted
+void
+ClusterFs::Session::give(const uint64_t number, Reading &reading, const Status status)
+{
+    reading.at = reading.end = 0;
+    reading.tries = 0;
+    answer(Kind::bytes, number, status);
+}
+
+/* writing */
+
+void
+ClusterFs::Session::create(const Create &m)
+{
+    if (writers_.count(m.number)) {
+        broken_ = true;
+        return;
+    }
+    auto writer = writers_.size() < maxWriters ? engine_.create(m.key, m.info, m.expectedSize) : nullptr;
+    if (writer)
+        writers_[m.number].writer = std::move(writer);
+    else
+        answer(Kind::lost, m.number, Status::busy);
+}
+
+void
+ClusterFs::Session::append(const uint64_t number, const char *const bytes, const size_t size)
+{
+    const auto found = writers_.find(number);
+    if (found == writers_.end())
+        return; // it is lost, which the worker may not know yet
+    auto &writing = found->second;
+    if (!writing.writer->append(bytes, size)) {
+        writers_.erase(found);
+        answer(Kind::lost, number, Status::aborted);
+    } else if (!writing.congested && writing.writer->congested()) {
+        writing.congested = true;
+        congested_.push_back(number);
+        answer(Kind::congested, number, Status::ok);
+    }
+}
+
+void
+ClusterFs::Session::finish(const uint64_t number)
+{
+    const auto found = writers_.find(number);
+    if (found == writers_.end())
+        return;
+    const auto status = found->second.writer->finish();
+    writers_.erase(found);
+    answer(Kind::finished, number, status);
+}
+
+void
+ClusterFs::Session::lookAtCongestion()
+{
+    const auto relieved = [this](const uint64_t number) {
+        const auto found = writers_.find(number);
+        if (found == writers_.end())
+            return true;
+        if (found->second.writer->congested())
+            return false;
+        found->second.congested = false;
+        answer(Kind::relieved, number, Status::ok);
+        return true;
+    };
+    congested_.erase(std::remove_if(congested_.begin(), congested_.end(), relieved), congested_.end());
+}
+
+void
+ClusterFs::Session::newHead(const Kind kind, const NewHead &m, std::string head)
+{
+    if (requests_ >= maxRequests) {
+        answer(Kind::replaced, m.number, Status::busy);
+        return;
+    }
+    ++requests_;
+    auto done = [this, alive = alive_, number = m.number](const Status status) {
+        if (!*alive)
+            return;
+        --requests_;
+        answer(Kind::replaced, number, status);
+    };
+    if (kind == Kind::rename)
+        engine_.rename(m.key, m.newKey, m.oldHeadSize, head, std::move(done));
+    else
+        engine_.replaceHead(m.key, m.oldHeadSize, head, m.info, std::move(done));
+}
+
+/* answers */
+
+template <class Message>
+void
+ClusterFs::Session::publish(const Kind kind, char *const at, const Message &message, const size_t more)
+{
+    memcpy(at, &message, sizeof(message));
+    channel_.publish(static_cast<uint32_t>(kind), static_cast<uint32_t>(sizeof(message) + more));
+}
+
+/// gives an answer without bytes, now or when the ring has room
+void
+ClusterFs::Session::answer(const Kind kind, const uint64_t number, const Status status)
+{
+    const Answer a{kind, number, status};
+    if (!ended_ && (!answers_.empty() || !tell(a)))
+        answers_.push_back(a);
+}
+
+/// \returns false when the ring has no room
+bool
+ClusterFs::Session::tell(const Answer &a)
+{
+    const auto to = channel_.out().reserve(std::max({sizeof(Bytes), sizeof(Done), sizeof(Numbered)}));
+    if (!to)
+        return false;
+    switch (a.kind) {
+    case Kind::bytes:
+        publish(a.kind, to, Bytes{a.number, 0, 0, a.status, true});
+        return true;
+    case Kind::congested:
+    case Kind::relieved:
+        publish(a.kind, to, Numbered{a.number});
+        return true;
+    default:
+        publish(a.kind, to, Done{a.number, a.status});
+        return true;
+    }
+}
+
+void
+ClusterFs::Session::giveWaiting()
+{
+    while (!answers_.empty() && tell(answers_.front()))
+        answers_.pop_front();
+    for (auto left = waiting_.size(); left && answers_.empty(); --left) {
+        const auto number = waiting_.front();
+        waiting_.pop_front();
+        const auto found = readers_.find(number);
+        if (found != readers_.end())
+            give(number, found->second); // which may put it at the end again
+    }
+}

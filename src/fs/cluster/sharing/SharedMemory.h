@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory that several processes map. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_SHAREDMEMORY_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_SHAREDMEMORY_H
+
+#include "fs/cluster/sharing/Descriptor.h"
+
+#include <cstddef>
+#include <string>
+
+namespace ClusterFs {
+
+/// A mapping of memory that has no name, and that other processes can map when they are given its descriptor (memfd). Its
+/// size never changes: the kernel refuses that (F_SEAL_SHRINK, F_SEAL_GROW), so that nobody's look at it can end in SIGBUS
+/// because another process has truncated it. It is not bound by the size of /dev/shm, and not in core dumps.
+class SharedMemory
+{
+public:
+    enum class Access { read, write };
+
+    SharedMemory() = default;
+    SharedMemory(SharedMemory &&) noexcept;
+    SharedMemory &operator =(SharedMemory &&) noexcept;
+    ~SharedMemory();
+
+    /// Makes memory that is filled with zeros, and maps it to write.
+    /// \param name for /proc/PID/maps
+    /// \param error receives the reason when it fails
+    /// \returns false when the system refuses it
+    bool make(const char *name, size_t bytes, std::string &error);
+
+    /// Maps what another process has made.
+    /// \param bytes that it must have
+    /// \param error receives the reason when it fails
+    /// \returns false when it has another size, is not sealed, or can't be mapped
+    bool map(Descriptor, size_t bytes, Access, std::string &error);
+
+    char *data() const { return data_; } ///< nil when there is none
+    size_t size() const { return size_; } ///< bytes
+    int fd() const { return fd_.get(); } ///< to be passed to others
+
+private:
+    bool mapIt(size_t bytes, Access, std::string &error);
+    void unmap();
+
+    Descriptor fd_;
+    char *data_ = nullptr;
+    size_t size_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif
