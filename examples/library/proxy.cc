@@ -150,7 +150,21 @@ headerText(const http::response_header<> &response)
     return text;
 }
 
-/// A response on its way into the store. What cannot be stored costs time later, no more: it is forgotten here.
+/// Does something with the store. A store that is busy, damaged or offline costs time, no more: the server is asked then.
+/// \returns whether it was done
+template <class Work>
+bool
+attempt(const Work &work)
+{
+    try {
+        work();
+        return true;
+    } catch (const clusterfs::Error &) {
+        return false;
+    }
+}
+
+/// a response on its way into the store; one that cannot be stored is forgotten
 class Copy
 {
 public:
@@ -159,8 +173,8 @@ public:
     }
 
     void append(const std::string_view bytes) {
-        if (writer_)
-            attempt([&] { writer_->append(bytes); });
+        if (writer_ && !attempt([&] { writer_->append(bytes); }))
+            writer_.reset();
     }
 
     void commit() {
@@ -170,15 +184,6 @@ public:
     }
 
 private:
-    template <class Work>
-    void attempt(const Work &work) {
-        try {
-            work();
-        } catch (const clusterfs::Error &) {
-            writer_.reset();
-        }
-    }
-
     std::optional<clusterfs::Writer> writer_;
 };
 
@@ -209,7 +214,7 @@ public:
                 return;
             }
             const auto name = nameOf(request[http::field::host], request.target(), request);
-            store_.note(number, name, page(request));
+            attempt([&] { store_.note(number, name, page(request)); });
             const bool fresh = directive(request, "no-cache") || directive(request, "no-store");
             if (fresh || !answerFromStore(client, request, name))
                 more = answerFromServer(client, request, name) && more;
@@ -239,24 +244,34 @@ private:
 
     /// \returns false when there is no fresh response in the store
     bool answerFromStore(tcp::socket &client, const Request &request, const std::string &name) {
-        const auto object = store_.read(name);
         Front front = {};
-        if (!object || object->read(0, &front, sizeof(front)) != sizeof(front) || front.stale <= time(nullptr))
+        std::string header;
+        std::string piece;
+        size_t bytes = 0; // of the piece
+        std::optional<clusterfs::Object> object;
+        const auto first = [&] {
+            object = store_.read(name);
+            if (!object || object->read(0, &front, sizeof(front)) != sizeof(front))
+                return;
+            header.resize(front.header);
+            object->read(sizeof(front), header.data(), header.size());
+            piece.resize(std::min<size_t>(pieceBytes, object->size() - sizeof(front) - header.size()));
+            bytes = object->read(sizeof(front) + header.size(), piece.data(), piece.size());
+        };
+        if (!attempt(first) || front.stale <= time(nullptr))
             return false;
-        auto at = sizeof(front) + front.header;
-        std::string header(front.header, '\0');
-        object->read(sizeof(front), header.data(), header.size());
+        auto at = sizeof(front) + header.size();
         header += "Content-Length: " + std::to_string(object->size() - at) + "\r\nAge: " + std::to_string(time(nullptr) - front.made) +
                   "\r\nX-Cache: HIT\r\n" + ending(request);
-        std::array<asio::const_buffer, 2> buffers = {asio::buffer(header), {}};
-        std::string piece(std::min<size_t>(pieceBytes, object->size() - at), '\0');
-        do {
-            if (request.method() == http::verb::get)
-                buffers[1] = asio::buffer(piece.data(), object->read(at, piece.data(), piece.size()));
-            asio::write(client, buffers);
-            at += buffers[1].size();
-            buffers[0] = {};
-        } while (request.method() == http::verb::get && at < object->size());
+        if (request.method() == http::verb::head) {
+            asio::write(client, asio::buffer(header));
+            return true;
+        }
+        asio::write(client, std::array<asio::const_buffer, 2>{asio::buffer(header), asio::buffer(piece.data(), bytes)});
+        for (at += bytes; at < object->size(); at += bytes) { // an error ends the connection: the client sees the end too early
+            bytes = object->read(at, piece.data(), piece.size());
+            asio::write(client, asio::buffer(piece.data(), bytes));
+        }
         return true;
     }
 

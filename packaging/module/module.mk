@@ -6,7 +6,7 @@
 # What is compiled on the way is left below the current folder. tools/build/build-module calls this.
 
 name := $(notdir $(PROGRAM))
-engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' | sort)
+engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' -not -path '*/sharing/*' | sort)
 library := $(shell cd $(TOP) && find src/lib -name '*.cc' | sort)
 tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) \
 	src/fs/cluster/squid/MapCells.cc src/fs/cluster/squid/ObjectText.cc
@@ -22,6 +22,7 @@ engine_objects := $(engine:%.cc=engine/%.o)
 library_objects := $(library:%.cc=engine/%.o)
 shared_library := $(shell sed -n 's/^shared_library = //p' $(TOP)/Makefile.am)
 soname := $(shell sed -n 's/^libclusterfs_abi = //p' $(TOP)/Makefile.am)
+shared_library_flags := $(shell sed -n 's/^shared_library_flags = //p' $(TOP)/Makefile.am)
 glue_objects := $(glue:%.cc=$(name)/%.o) $(name)/Fingerprint.o
 
 lib := $(OUT)/lib/squid-clusterfs
@@ -49,7 +50,7 @@ $(OUT)/sbin/clusterfs: $(engine_objects) $(library_objects) $(tool:%.cc=engine/%
 
 $(OUT)/lib/$(shared_library): $(engine_objects) $(library_objects) $(TOP)/src/lib/clusterfs.map
 	@mkdir -p $(@D)
-	$(CXX) -shared $(ldflags) -Wl,-soname,$(soname) -Wl,-z,defs -Wl,--version-script=$(TOP)/src/lib/clusterfs.map -o $@ $(filter %.o,$^) \
+	$(CXX) -shared $(ldflags) -Wl,-soname,$(soname) $(shared_library_flags) -Wl,--version-script=$(TOP)/src/lib/clusterfs.map -o $@ $(filter %.o,$^) \
 		-laio -lisal -lblkid -lcrypto
 
 $(OUT)/lib/libclusterfs.a: $(engine_objects) $(library_objects)

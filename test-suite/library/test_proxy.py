@@ -269,6 +269,23 @@ def test_restarts(origin, proxy, how):
     assert [proxy.get(path) for path in wanted] == [(True, body) for body in wanted.values()]
 
 
+@pytest.mark.parametrize("how", ["bytes", "end"])
+def test_a_damaged_disk_costs_time_alone(origin, proxy, folder, how):
+    wanted = {f"/{n}": content(str(n), 20000) for n in range(50)}
+    for path, body in wanted.items():
+        origin.said[path] = (FRESH, body)
+        assert proxy.get(path) == (False, body)
+    proxy.stop()
+    proxy.start()
+    with open(folder / "store", "r+b") as store:  # all but the superblocks
+        if how == "bytes":
+            store.seek(1 << 20)
+            store.write(random.Random(1).randbytes((64 << 20) - (1 << 20)))
+        else:
+            store.truncate(1 << 20)
+    assert [proxy.get(path) for path in wanted] == [(False, body) for body in wanted.values()]
+
+
 def test_wrong_arguments(folder):
     for words, told in ((["store"], "usage"), (["store", "x", "80", "a:1"], "MB and PORT are numbers"),
                         (["store", "64", "80", "here"], "HOST:PORT"), (["store", "64", "0", "a:1", "nonsense=1"], "nonsense")):

@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 
 #include <sys/poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -68,6 +70,11 @@ protected:
     void addWorker() { links.push_back(std::make_shared<Link>(path(), store.clock)); }
 
     std::string path() const { return folder + "/owner"; }
+
+    static bool rung(const int fd) {
+        struct pollfd event = {fd, POLLIN, 0};
+        return poll(&event, 1, 0) == 1;
+    }
 
     /// one turn of the owner and of each worker
     void step() {
@@ -565,9 +572,10 @@ TEST_F(SharingTest, aHangingOwnerCostsAWorkerBoundedMemory)
     }
     EXPECT_LE(links[0]->keptBytes(), Link::maxKept + 1000);
     EXPECT_GE(pieces, 3U);
+    const auto kept = links[0]->keptBytes();
     for (unsigned i = 0; i < 1000; ++i)
         links[0]->hint(Messages::Kind::touch, Messages::Named{keyOf(1)});
-    EXPECT_LE(links[0]->keptBytes(), Link::maxKept + 1000) << "hints are not kept";
+    EXPECT_EQ(links[0]->keptBytes(), kept) << "hints are not kept";
     Outcome outcome;
     writer.finish(outcome.taker());
     ASSERT_TRUE(until([&] { return outcome.came; }));
@@ -656,11 +664,69 @@ TEST_F(SharingTest, theOwnerIsWokenWhenThereIsRoomForItsAnswers)
     const auto sleeper = links[0];
     links.erase(links.begin());
     settle();
-    struct pollfd event = {owner->fd(), POLLIN, 0};
-    EXPECT_EQ(poll(&event, 1, 0), 0) << "there is nothing to do";
+    EXPECT_FALSE(rung(owner->fd())) << "there is nothing to do";
     sleeper->poll();
-    EXPECT_EQ(poll(&event, 1, 0), 1);
+    EXPECT_TRUE(rung(owner->fd()));
     links.push_back(sleeper);
+}
+
+TEST_F(SharingTest, workThatIsLeftRingsAgain)
+{
+    using namespace Messages;
+    settle();
+    ASSERT_FALSE(rung(owner->fd()));
+    Stranger worker(path());
+    ASSERT_TRUE(until([&] { return worker.join(); }));
+    for (unsigned i = 0; i < 3 * Owner::recordsInTurn; ++i)
+        ASSERT_NO_FATAL_FAILURE(worker.say(Kind::touch, textOf(Named{keyOf(1)})));
+    const auto before = owner->messages();
+    unsigned turns = 0;
+    while (rung(owner->fd())) {
+        owner->poll();
+        ++turns;
+    }
+    EXPECT_EQ(owner->messages(), before + 3 * Owner::recordsInTurn);
+    EXPECT_GE(turns, 3U) << "others have their turn between";
+}
+
+TEST_F(SharingTest, anAnswerThatComesWithinATurnRingsAgain)
+{
+    ASSERT_EQ(storeBy(0, keyOf(1), "bytes"), Status::ok);
+    settle();
+    ASSERT_FALSE(rung(links[0]->fd()));
+    RemoteReader reader(links[0], keyOf(1), 5);
+    links[0]->later([this] {
+        owner->poll();
+        store.step();
+        owner->poll();
+    });
+    EXPECT_TRUE(rung(links[0]->fd()));
+    links[0]->poll();
+    EXPECT_TRUE(rung(links[0]->fd()));
+    links[0]->poll();
+    char byte = 0;
+    EXPECT_EQ(reader.copy(0, &byte, 1), 1);
+}
+
+TEST_F(SharingTest, aHelperThatWasForkedKeepsNoDeadWorkerAlive)
+{
+    Stranger worker(path());
+    ASSERT_TRUE(until([&] { return worker.join(); }));
+    settle();
+    const auto helper = fork(); // has copies of all descriptors
+    ASSERT_GE(helper, 0);
+    if (!helper) {
+        worker.socket.reset();
+        alarm(60);
+        pause();
+        _exit(0);
+    }
+    worker.socket.reset();
+    ASSERT_TRUE(until([this] { return owner->workers() == 2; }));
+    settle();
+    EXPECT_FALSE(rung(owner->fd())) << "it would take all of a processor";
+    kill(helper, SIGKILL);
+    waitpid(helper, nullptr, 0);
 }
 
 TEST_F(SharingTest, aWorkerThatTakesNoAnswersHoldsUpNobody)

@@ -62,7 +62,7 @@ ClusterFs::Link::poll()
     runLater();
     if (channel_ && channel_->broken())
         disconnect();
-    if (!later_.empty() || (channel_ && !channel_->sleep()))
+    if (channel_ && !channel_->sleep())
         again_.ring();
 }
 
