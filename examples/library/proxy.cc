@@ -214,7 +214,7 @@ public:
                 return;
             }
             const auto name = nameOf(request[http::field::host], request.target(), request);
-            attempt([&] { store_.note(number, name, page(request)); });
+            tell(number, name, request);
             const bool fresh = directive(request, "no-cache") || directive(request, "no-store");
             if (fresh || !answerFromStore(client, request, name))
                 more = answerFromServer(client, request, name) && more;
@@ -228,11 +228,18 @@ private:
         return std::string(host) + std::string(target) + "\n" + std::string(encoding);
     }
 
-    /// the name of the page that a request belongs to; empty where it does not say
-    static std::string page(const Request &request) {
-        const auto referer = request[http::field::referer];
-        const auto scheme = referer.find("://");
-        return scheme == referer.npos ? std::string() : nameOf(referer.substr(scheme + 3), {}, request);
+    /// lets the store learn which objects a page consists of
+    void tell(const uint64_t client, const std::string &name, const Request &request) {
+        const auto url = "http://" + std::string(request[http::field::host]) + std::string(request.target());
+        const std::string referer(request[http::field::referer]), accept(request[http::field::accept]);
+        const std::string destination(request["Sec-Fetch-Dest"]), mode(request["Sec-Fetch-Mode"]);
+        clusterfs_http said = {};
+        said.url = url.c_str();
+        said.referer = referer.c_str();
+        said.accept = accept.c_str();
+        said.fetch_dest = destination.c_str();
+        said.fetch_mode = mode.c_str();
+        attempt([&] { store_.note(client, name, said); });
     }
 
     static void refuse(tcp::socket &client, const std::string &status) {

@@ -275,6 +275,24 @@ int clusterfs_hate(clusterfs_store *store, uint64_t group);
  * \returns 0; CLUSTERFS_BUSY, CLUSTERFS_ARGUMENT and the errors of any call */
 int clusterfs_note(clusterfs_store *store, uint64_t client, const void *name, size_t name_size, const void *page, size_t page_size);
 
+/** What a request of HTTP says of its purpose: texts that end with a NUL, nil = absent. Set it to zeros and struct_size first. */
+typedef struct clusterfs_http {
+    size_t struct_size;   /**< sizeof(clusterfs_http): later versions have more members; 0 means nothing in them */
+    const char *url;      /**< the absolute URL */
+    const char *referer;  /**< the value of Referer, and of other headers: */
+    const char *accept;   /**< Accept */
+    const char *fetch_dest; /**< Sec-Fetch-Dest */
+    const char *fetch_mode; /**< Sec-Fetch-Mode */
+} clusterfs_http;
+
+/** The same for an HTTP proxy or server, which can tell more of a request: whether a browser has opened a page, or wants a part of
+ * one, and on which site. It is what Squid's module does. A store that has pages read ahead, or puts the objects that many pages share
+ * beside each other, needs that. A program calls this or clusterfs_note(), not both.
+ * \param name of the object that was asked for; need not be its URL
+ * \param http texts that are not understood count as absent
+ * \returns as clusterfs_note() */
+int clusterfs_note_http(clusterfs_store *store, uint64_t client, const void *name, size_t name_size, const clusterfs_http *http);
+
 /* ---- calls that do not wait ---- */
 
 /** the calls that clusterfs_submit() takes */

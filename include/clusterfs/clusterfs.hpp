@@ -258,6 +258,13 @@ public:
         return result != -CLUSTERFS_BUSY && detail::checked(result) == 0;
     }
 
+    /// \param http its struct_size is set here; \returns as note()
+    bool note(const uint64_t client, const std::string_view name, clusterfs_http http) {
+        http.struct_size = sizeof(http);
+        const int result = clusterfs_note_http(get(), client, name.data(), name.size(), &http);
+        return result != -CLUSTERFS_BUSY && detail::checked(result) == 0;
+    }
+
     size_t devices() const noexcept { return clusterfs_devices(get()); }
 
     std::string report(const size_t device = 0) const { return text(&clusterfs_report, device); }

@@ -540,6 +540,25 @@ clusterfs_note(clusterfs_store *const store, const uint64_t client, const void *
 }
 
 int
+clusterfs_note_http(clusterfs_store *const store, const uint64_t client, const void *const name, const size_t name_size,
+                    const clusterfs_http *const http)
+{
+    int wrong = client && http && known(*http) ? usable(store, name, name_size) : -CLUSTERFS_ARGUMENT;
+    if (wrong != 0)
+        return wrong;
+    return guarded([&] {
+        const auto text = [](const char *const given) { return given ? std::string_view(given) : std::string_view(); };
+        RequestText request;
+        request.url = text(http->url);
+        request.referer = text(http->referer);
+        request.accept = text(http->accept);
+        request.destination = text(http->fetch_dest);
+        request.mode = text(http->fetch_mode);
+        return store->store->note(client, nameOf(name, name_size), request);
+    });
+}
+
+int
 clusterfs_queue_new(clusterfs_store *const store, const size_t limit, clusterfs_queue **const queue)
 {
     const bool good = queue && limit && limit <= Queue::maxLimit;

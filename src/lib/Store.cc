@@ -228,6 +228,22 @@ Store::note(const uint64_t client, const std::string &name, const std::string *c
     request.client = client;
     request.url = idOf(t.key);
     request.referer = page ? idOf(makeKey_(page->data(), page->size())) : 0;
+    return note(request, t);
+}
+
+int
+Store::note(const uint64_t client, const std::string &name, const RequestText &text) const
+{
+    Request request;
+    request.client = client;
+    describe(text, request);
+    return note(request, target(name));
+}
+
+/// \param request all but its key
+int
+Store::note(Request request, const Target &t) const
+{
     int error = 0;
     // each device hears of each page, and only its own of the object
     for (const auto &service: services_) {

@@ -4,6 +4,7 @@
 #ifndef CLUSTERFS_SRC_LIB_STORE_H
 #define CLUSTERFS_SRC_LIB_STORE_H
 
+#include "fs/cluster/learning/RequestText.h"
 #include "lib/Jobs.h"
 #include "lib/Options.h"
 
@@ -51,6 +52,7 @@ public:
     int assign(uint64_t group, const std::string &name) const;
     int favour(uint64_t group, bool love) const;
     int note(uint64_t client, const std::string &name, const std::string *page) const; ///< \param page nil = unknown
+    int note(uint64_t client, const std::string &name, const RequestText &) const;
 
     size_t devices() const { return services_.size(); }
     Service &service(const size_t device) const { return *services_[device]; }
@@ -59,6 +61,7 @@ public:
 
 private:
     Store() = default;
+    int note(Request, const Target &) const;
 
     std::vector<std::unique_ptr<Service>> services_;
     KeyMaker makeKey_ = nullptr;

@@ -295,6 +295,44 @@ TEST_F(Objects, requestsTeachWhatIsReadTogether) {
     EXPECT_EQ(clusterfs_note(nullptr, 1, "name", 4, nullptr, 0), -CLUSTERFS_ARGUMENT);
 }
 
+TEST_F(Objects, requestsOfHttpTeachMore) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    clusterfs_http page = {};
+    page.url = "http://site.test/page.html";
+    page.fetch_dest = "document";
+    clusterfs_http sheet = {};
+    sheet.url = "http://site.test/style.css";
+    sheet.referer = page.url;
+    sheet.fetch_dest = "style";
+    clusterfs_http font = {};
+    font.url = "http://site.test/font.woff2";
+    font.referer = sheet.url;
+    font.fetch_dest = "font";
+    for (uint64_t client = 1; client < 3; ++client) {
+        EXPECT_TRUE(store->note(client, "the page", page));
+        EXPECT_TRUE(store->note(client, "the sheet", sheet));
+        EXPECT_TRUE(store->note(client, "the font", font));
+    }
+    // what a style sheet embeds is wanted with the page; clusterfs_note() can't know that, and would make a group of the sheet
+    EXPECT_EQ(store->statistic("groups known"), 1);
+    EXPECT_EQ(store->statistic("members by referer"), 2);
+    clusterfs_http nonsense = {};
+    nonsense.url = "no URL";
+    nonsense.accept = "\xff\xfe";
+    EXPECT_TRUE(store->note(3, "what", nonsense));
+    EXPECT_TRUE(store->note(3, "what", clusterfs_http{}));
+
+    clusterfs_http without = page;
+    without.struct_size = 0;
+    EXPECT_EQ(clusterfs_note_http(store->get(), 1, "name", 4, &without), -CLUSTERFS_ARGUMENT);
+    page.struct_size = sizeof(page);
+    EXPECT_EQ(clusterfs_note_http(store->get(), 1, "name", 4, &page), 0);
+    EXPECT_EQ(clusterfs_note_http(store->get(), 0, "name", 4, &page), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(clusterfs_note_http(store->get(), 1, nullptr, 4, &page), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(clusterfs_note_http(store->get(), 1, "name", 4, nullptr), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(clusterfs_note_http(nullptr, 1, "name", 4, &page), -CLUSTERFS_ARGUMENT);
+}
+
 TEST_F(Objects, requestsTeachEachDevice) {
     ASSERT_NO_FATAL_FAILURE(start(2));
     requestsTeachGroups(*store);

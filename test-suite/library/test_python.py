@@ -124,6 +124,8 @@ def test_what_belongs_together(clusterfs, paths):
         assert store.statistic("objects packed in groups") == 6
         assert store.statistic("members by referer") == 5
         assert store.note(1, "noted alone")
+        assert store.note_http(2, "a page", "http://site.test/", fetch_dest="document")
+        assert store.note_http(2, "an image", "http://site.test/a.png", referer="http://site.test/", accept="image/*")
 
 
 def test_calls_that_do_not_wait(clusterfs, paths):

@@ -224,6 +224,15 @@ class Store:
         result = _lib.clusterfs_note(self._handle, client, name, len(name), page, len(page) if page else 0)
         return -result != ERRORS["BUSY"] and _checked(result) == 0
 
+    def note_http(self, client, name, url, referer=None, accept=None, fetch_dest=None, fetch_mode=None):
+        """The same for an HTTP proxy or server: the request's URL and some of its headers, which tell more. Call this or note(), not both."""
+        name = _name(name)
+        texts = {"url": url, "referer": referer, "accept": accept, "fetch_dest": fetch_dest, "fetch_mode": fetch_mode}
+        kept = {key: _ffi.new("char[]", text.encode()) for key, text in texts.items() if text is not None}
+        http = _ffi.new("clusterfs_http *", {"struct_size": _ffi.sizeof("clusterfs_http"), **kept})
+        result = _lib.clusterfs_note_http(self._handle, client, name, len(name), http)
+        return -result != ERRORS["BUSY"] and _checked(result) == 0
+
     # looking inside
 
     def statistic(self, name, device=0):

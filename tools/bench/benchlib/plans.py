@@ -83,6 +83,10 @@ HDD_LADDER = (1.0, 2.0, 6.0, 12.0, 24.0)
 SSD_LADDER = (10.0, 40.0, 80.0, 120.0)
 
 
+#: of a cache that has had to replace what it holds
+AGED = dict(cache_share=0.4, memory_share=1 / 7, aged=True, settle_share=1.0)
+
+
 def _page_parts(fresh, aged, ladders, stores, heaps=(), **common):
     """The four parts about pages; hdd and ssd differ in how much they can take. heaps: more stores, where there is replacement."""
     out = []
@@ -90,10 +94,19 @@ def _page_parts(fresh, aged, ladders, stores, heaps=(), **common):
         same = dict(kind="load", model=model, rate=rate, load=CHANGES, **common)
         out.append(Part(f"pages-{model}-fresh", f"Pages on the {model} model, cache just filled", corpus=fresh,
                         cache_share=1.25, memory_share=0.5, stores=stores, **same))
-        out.append(Part(f"pages-{model}-aged", f"Pages on the {model} model, cache aged", corpus=aged, cache_share=0.4,
-                        memory_share=1 / 7, aged=True, settle_share=1.0, ladder=ladder if ladders else (),
-                        stores=stores + heaps, **same))
+        out.append(Part(f"pages-{model}-aged", f"Pages on the {model} model, cache aged", corpus=aged, ladder=ladder if ladders else (),
+                        stores=stores + heaps, **AGED, **same))
     return out
+
+
+def _sizes(**common):
+    """An aged cache with objects of other sizes, and one of ten times as many: so that nothing fits one corpus alone."""
+    return [Part(f"sizes-{name}", f"Pages on the hdd model, cache aged, {title}", "load", "hdd", corpus=corpus, load=CHANGES,
+                 stores=("clusterfs", "aufs", "aufs-gdsf", "rock"), estimate=estimate, **AGED, **common)
+            for name, title, corpus, estimate in (
+                ("4k", "objects of 4 KB", (*pages(500), "--page-bytes", "170000"), 160),
+                ("100k", "objects of 100 KB", (*pages(4000), "--page-bytes", "4200000"), 160),
+                ("10x", "ten times as large", pages(15000), 900))]
 
 
 def _random(name, count, **more):
@@ -120,7 +133,7 @@ def _full():
     same = dict(rounds=3, seconds=10)
     with_null = SQUID_STORES + ("null",)
     with_bounds = tuple(store for store in SQUID_STORES + BOUNDS if store != "diskd")  # other processes for the threads of aufs
-    return _page_parts(pages(500), pages(1500), True, with_bounds, HEAPS, estimate=155, **same) + [
+    return _page_parts(pages(500), pages(1500), True, with_bounds, HEAPS, estimate=155, **same) + _sizes(**same) + [
         _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=95, **same),
         _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=85, **same),
         Part("large", "Large objects", "load", workload="large", users=8, stores=with_null,
