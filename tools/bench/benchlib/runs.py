@@ -90,8 +90,11 @@ class LoadRun:
         else:
             self._load("fill", 1, *self._fill_options())
 
+    def _fill_users(self):
+        return ("--users", FILL_USERS, *(("--think", self._proxy.fill_rest) if self._proxy.fill_rest else ()))
+
     def _fill_options(self):
-        return (*self.part.fill, "--order", "once", "--users", FILL_USERS)
+        return (*self.part.fill, "--order", "once", *self._fill_users())
 
     def _age(self, cache_mb):
         """Random visits until the cache was filled, and replaced TURNS times over."""
@@ -99,7 +102,7 @@ class LoadRun:
         while stored < wanted:
             step = max(50, int((wanted - stored) / gain))
             phase = self._load(f"age {stored / wanted * 100:.0f} %", 100 + len(self._phases), *self.part.fill, "--order",
-                               "random", "--users", FILL_USERS, "--visits", step)
+                               "random", *self._fill_users(), "--visits", step)
             gain = stored_bytes(phase) / step
             if gain * 100 < self.corpus["meanPageBytes"]:
                 raise BenchError(f"{self.store}: {step} random visits brought only {gain * step:.0f} bytes of misses: "
@@ -117,7 +120,7 @@ class LoadRun:
         """Visits as they are measured, in the fast model: until a cache that had to change its contents has,
         and the memory was filled twice over."""
         pages = self._warm_bytes(memory_mb) / max(1, self.corpus["meanPageBytes"])
-        self._load("warm up", 2, *self.part.load, "--users", FILL_USERS, "--visits", max(20, int(pages)))
+        self._load("warm up", 2, *self.part.load, *self._fill_users(), "--visits", max(20, int(pages)))
         os.sync()
 
     def _warm_bytes(self, memory_mb):
