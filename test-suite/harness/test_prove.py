@@ -166,6 +166,32 @@ def test_prove_keeps_worlds_when_the_glue_changes(folder):
     assert _engine_of(place) == engine and place.record()["parts"]["worlds"] == worlds
 
 
+def test_prove_tries_again_what_another_commit_may_have_mended(folder):
+    place = Place(folder, "mended")
+    assert place.run()[0] == 0
+    engine, now = _engine_of(place), place.record()["commits"][-1]
+
+    def shown(kind, commit):
+        record = place.record()
+        record["parts"] = {kind: {"pieces": 1, "seconds": 9, "next": 1, "total": 1,
+                                  "failures": [{"what": "a leak", "again": "make that", "commit": commit}]}}
+        (place.state / f"{engine}.json").write_text(json.dumps(record))
+        return "a leak" in place.run("--show")[1]
+    assert shown("more-sanitizers", now), "nothing has been mended"
+    assert not shown("more-sanitizers", "0123456789")
+    assert shown("worlds", "0123456789"), "the engine is what it was"
+
+
+def test_prove_keeps_worlds_when_workers_share_the_engine(folder):
+    place = Place(folder, "sharing")
+    assert place.run()[0] == 0
+    engine = _engine_of(place)
+    sharing = place.top / "src" / "fs" / "cluster" / "sharing"
+    sharing.mkdir()
+    (sharing / "Ring.cc").write_text("int other;")
+    assert _engine_of(place) == engine
+
+
 def test_prove_finds_the_world_that_kills_the_simulation(folder):
     place = Place(folder, "dies")
     place.note("dies", 1000002)

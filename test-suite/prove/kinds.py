@@ -33,6 +33,7 @@ class Kind:
     piece, beyond which it counts as hung. exclusive: no two of the same word are under way together."""
     name, share, seconds, limit, exclusive, needs = "", 1, 60, 3600, "", ()
     real_squid = False  # its figures belong to the glue, too
+    of_commit = False  # its failures may be of anything in the tree
 
     def __init__(self, place):
         self.place = place  # Place
@@ -280,6 +281,7 @@ class Soak(Squid):
 
 class Once(Kind):
     """Tests of ./check that an hour has no room for. One piece."""
+    of_commit = True
     share, seconds, limit = 4, 900, 7200
     target, done = "", ""  # of make, and what the table says when it passed
 

@@ -94,6 +94,10 @@ class Proof:
         for kind in self.every:
             if kind.real_squid and self.record.parts[kind.name].glue != self.glue:
                 self.record.parts[kind.name] = Part({"glue": self.glue})
+            # a part that tests more than the engine is tried again when another commit may have mended what failed
+            failures = self.record.parts[kind.name].failures
+            if kind.of_commit and failures and all(failure["commit"] != self.commit for failure in failures):
+                self.record.parts[kind.name] = Part({"glue": self.record.parts[kind.name].glue})
         self.kinds = [kind for kind in self.every if type(kind) in args.chosen]
         self.running = []
         self.before = self.record.seconds

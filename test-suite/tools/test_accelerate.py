@@ -2,6 +2,7 @@
 """clusterfs accelerate: the files of a folder, as the kernel shows them, with copies on a store."""
 
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import random
@@ -266,6 +267,16 @@ def test_a_kill_loses_nothing_but_what_was_new(mounts):
     mount.start()
     assert [(mount.where / "file").read_bytes() for _ in range(2)] == [data] * 2
     assert mount.end()["stored"] >= 1
+
+
+def test_it_ends_while_files_are_open(mounts):
+    mount = mounts().start()
+    (mount.files / "film").write_bytes(content(1, 3000000))
+    film = os.open(mount.where / "film", os.O_RDONLY)
+    assert os.read(film, 5) == content(1, 3000000)[:5]
+    mount.end()
+    with contextlib.suppress(OSError):  # it is not connected any more
+        os.close(film)
 
 
 def test_files_are_left_alone_for_a_minute(mounts):

@@ -131,6 +131,7 @@ struct FolderCalls {
             return -EACCES;
         }
         info->fh = reinterpret_cast<uintptr_t>(file);
+        folder().keep(file);
         return 0;
     }
 
@@ -141,7 +142,7 @@ struct FolderCalls {
     }
 
     static int release(const char *, fuse_file_info *const info) {
-        clusterfs_file_close(fileOf(info));
+        folder().drop(fileOf(info));
         return 0;
     }
 
@@ -179,6 +180,25 @@ AcceleratedFolder::~AcceleratedFolder()
         fuse_unmount(fuse_);
     if (fuse_)
         fuse_destroy(fuse_);
+    for (auto *const file: files_)
+        clusterfs_file_close(file);
+}
+
+void
+AcceleratedFolder::keep(clusterfs_file *const file)
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    files_.insert(file);
+}
+
+void
+AcceleratedFolder::drop(clusterfs_file *const file)
+{
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        files_.erase(file);
+    }
+    clusterfs_file_close(file);
 }
 
 int

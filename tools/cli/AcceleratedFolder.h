@@ -7,7 +7,9 @@
 #include "clusterfs/accelerator.h"
 #include "lib/faces/Beneath.h"
 
+#include <mutex>
 #include <string>
+#include <unordered_set>
 
 struct fuse;
 
@@ -36,12 +38,16 @@ private:
 
     /// \param flags as open() has them; \returns a descriptor, or a negative errno
     int openPath(const char *path, int flags) const;
+    void keep(clusterfs_file *);
+    void drop(clusterfs_file *);
 
     clusterfs_accelerator *const accelerator_;
     const Library::Descriptor folder_;
     const int folderError_; ///< why folder_ is not open
     fuse *fuse_ = nullptr;
     bool mounted_ = false;
+    std::mutex mutex_; ///< for files_
+    std::unordered_set<clusterfs_file *> files_; ///< that are open; the kernel does not release them once the loop has ended
 };
 
 } // namespace ClusterFs::Cli

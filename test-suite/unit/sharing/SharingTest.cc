@@ -585,6 +585,37 @@ TEST_F(SharingTest, aHangingOwnerCostsAWorkerBoundedMemory)
     ASSERT_EQ(storeBy(0, keyOf(2), "bytes"), Status::ok) << "the worker goes on";
 }
 
+TEST_F(SharingTest, anOwnerThatHangsForLongCountsAsDead)
+{
+    ASSERT_EQ(storeBy(0, keyOf(1), "bytes"), Status::ok);
+    RemoteReader reader(links[0], keyOf(1), 5);
+    Outcome outcome;
+    reader.fetch(0, outcome.taker());
+    // the owner does nothing from here on
+    unsigned said = 0;
+    while (links[0]->connected()) {
+        for (unsigned i = 0; i < 1000; ++i)
+            links[0]->send(Messages::Kind::closeReader, Messages::Numbered{1000000});
+        said += 1000;
+        EXPECT_LE(links[0]->keptBytes(), Link::mostKept);
+        links[0]->poll();
+        ASSERT_LT(said, 10000000U);
+    }
+    EXPECT_TRUE(outcome.came);
+    EXPECT_EQ(outcome.status, Status::offline);
+    EXPECT_EQ(links[0]->keptBytes(), 0U);
+    links[0]->remove(keyOf(1));
+    for (unsigned i = 0; i < 10; ++i) {
+        store.clock.advance(Link::connectMicros);
+        links[0]->poll();
+        EXPECT_FALSE(links[0]->connected());
+    }
+    ASSERT_NO_FATAL_FAILURE(meetAgain()); // it was stopped, no more
+    settle();
+    EXPECT_EQ(owner->workers(), 2U);
+    EXPECT_FALSE(store.engine->has(keyOf(1)));
+}
+
 TEST_F(SharingTest, aSlowDeviceSlowsTheWorker)
 {
     const auto piece = bytesOf(7, 65536);

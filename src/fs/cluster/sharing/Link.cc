@@ -60,7 +60,7 @@ ClusterFs::Link::poll()
         forgetHeardRemovals();
     }
     runLater();
-    if (channel_ && channel_->broken())
+    if (channel_ && (channel_->broken() || ownerHangs_))
         disconnect();
     if (channel_ && !channel_->sleep())
         again_.ring();
@@ -133,6 +133,7 @@ ClusterFs::Link::disconnect()
     socket_.reset();
     kept_.clear();
     keptBytes_ = 0;
+    ownerHangs_ = false;
     std::vector<uint64_t> numbers;
     for (const auto &each: correspondents_)
         numbers.push_back(each.first);
@@ -193,6 +194,11 @@ ClusterFs::Link::sendOrKeep(const Kind kind, const void *const message, const si
 {
     if (kept_.empty() && put(kind, message, size, more, bytes))
         return;
+    ownerHangs_ = ownerHangs_ || keptBytes_ + size + bytes > mostKept;
+    if (ownerHangs_) {
+        again_.ring(); // poll() disconnects
+        return;
+    }
     std::string all(static_cast<const char *>(message), size);
     all.append(static_cast<const char *>(more), bytes);
     keptBytes_ += all.size();

@@ -41,6 +41,7 @@ class Link
 public:
     static constexpr uint64_t connectMicros = 100000; ///< between two attempts
     static constexpr size_t maxKept = 4 << 20; ///< bytes from which on objects on their way in are given up
+    static constexpr size_t mostKept = 2 * maxKept; ///< bytes from which on the owner counts as dead: it hangs
     static constexpr size_t maxRemovals = 1 << 20; ///< that are kept for an owner
 
     /// \param path of the owner's socket
@@ -127,6 +128,7 @@ private:
     uint64_t nextAttempt_ = 0; ///< Clock::micros()
     std::deque<Kept> kept_;
     size_t keptBytes_ = 0;
+    bool ownerHangs_ = false; ///< mostKept was reached
     std::deque<Removal> removals_; ///< that the owner may not have heard of
     bool removalsLost_ = false;
     std::unordered_map<uint64_t, Correspondent *> correspondents_;
