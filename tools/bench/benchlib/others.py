@@ -3,6 +3,8 @@
 proxies."""
 
 import os
+import pathlib
+import time
 
 from squidkit.processes import effective_user, give_to_squid
 
@@ -10,6 +12,14 @@ from .errors import BenchError
 from .load import program
 from .processes import checked, tool
 from .proxy import Proxy
+
+
+def _title(pid):
+    """The command line of a process, as it has changed it; empty where it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 class Other(Proxy):
@@ -63,8 +73,10 @@ backend default {{ .host = "127.0.0.1"; .port = "{port}"; .max_connections = 100
 
 class Nginx(Other):
     """nginx with proxy_cache. Its cache manager deletes at most 2,000 files a second, and nothing slows down those who store
-    more: the file system would become full."""
+    more: the file system would become full. It would, too, while the cache loader has not counted the files that are there,
+    which it does a minute after each start."""
     fill_rest = 0.3
+    LOADER_AFTER = 2  # seconds until the master has started all its processes
     programs = ("nginx",)
     package = "nginx-light"
     CONFIG = """daemon off;
@@ -110,6 +122,14 @@ http {{
 
     def configure(self):
         (self.folder / "nginx.conf").write_text(self._text())
+
+    def start(self, wait=True):
+        self._begin = time.monotonic()
+        return super().start(wait)
+
+    def ready(self):
+        return time.monotonic() - self._begin > self.LOADER_AFTER and \
+            not any("cache loader" in _title(pid) for pid in self.cgroup.processes())
 
     def command(self):
         return [tool("nginx"), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")]
