@@ -38,7 +38,7 @@ NOT_RUN = {
         "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full papers", "./bench full polygraph --polygraph DIR",
         "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs",
-        "./bench full pages-hdd-aged --stores clusterfs,aufs --with library",
+        "./bench full pages-hdd-aged --stores clusterfs,aufs --with library,nginx",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
         "./bench full pages-hdd-aged pages-ssd-aged --stores clusterfs,clusterfs-small,aufs-gdsf",
         "pytest test-suite/bench/diskmodel -m long", r"tools/bench/accelerate/run\.py( .*)?"),
