@@ -78,6 +78,16 @@ def test_pages_without_referers(t):
     assert reads <= 4, f"{reads} reads a page\n{values.text}"
 
 
+@pytest.mark.quick
+def test_only_what_clients_want_is_learned(t):
+    """While a response comes in, Squid looks for others of its URL, such as one to a HEAD: nobody has asked for these."""
+    squid = t.running(options=OPTIONS)
+    visit_all(t, squid, "referer", 1)
+    values = squid.values()
+    assert values.number("members known") == PAGES * MEMBERS, values.text
+    assert values.number("groups known") == PAGES, values.text
+
+
 def test_hostile_referers(t):
     """A client that claims everything for one page, and one with odd Referers, do no harm but to the gain."""
     squid = t.running(options=OPTIONS)

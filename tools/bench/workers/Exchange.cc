@@ -79,7 +79,7 @@ private:
         std::unique_ptr<RemoteReader> reader;
         std::unique_ptr<RemoteWriter> writer;
         uint64_t at = 0;
-        uint64_t begun = 0;
+        Tools::Nanos begun = 0;
     };
 
     void turn() {

@@ -145,7 +145,7 @@ ClusterFs::Owner::admit(Descriptor socket)
         unwatch(socket.get());
         return false;
     }
-    members_.push_back(std::unique_ptr<Member>(new Member{std::move(socket), {engine_, std::move(channel)}}));
+    members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel)));
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ClusterFs {
@@ -49,6 +50,8 @@ public:
 
 private:
     struct Member {
+        Member(Engine &engine, Descriptor s, Channel channel): socket(std::move(s)), session(engine, std::move(channel)) {}
+
         Descriptor socket;
         Session session;
     };

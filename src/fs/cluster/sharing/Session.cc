@@ -305,7 +305,7 @@ ClusterFs::Session::lookAtCongestion()
 }
 
 void
-ClusterFs::Session::newHead(const Kind kind, const NewHead &m, std::string head)
+ClusterFs::Session::newHead(const Kind kind, const NewHead &m, const std::string &head)
 {
     if (requests_ >= maxRequests) {
         answer(Kind::replaced, m.number, Status::busy);

@@ -84,7 +84,7 @@ private:
     void create(const Messages::Create &);
     void append(uint64_t number, const char *, size_t);
     void finish(uint64_t number);
-    void newHead(Messages::Kind, const Messages::NewHead &, std::string head);
+    void newHead(Messages::Kind, const Messages::NewHead &, const std::string &head);
     void give(uint64_t number, Reading &);
     void fetched(uint64_t number, Status);
     void give(uint64_t number, Reading &, Status);

@@ -47,17 +47,28 @@ ViewOf(const char * const text)
 
 } // namespace
 
+uint64_t
+ClusterFs::requestNumber()
+{
+    const auto context = CodeContext::Current();
+    const auto ale = dynamic_cast<const AccessLogEntry*>(context.getRaw());
+    return ale && ale->request && ale->request->masterXaction ? ale->request->masterXaction->id.value : 0;
+}
+
+bool
+ClusterFs::isUndecided()
+{
+    return requestNumber() && dynamic_cast<const AccessLogEntry&>(*CodeContext::Current()).cache.code.oldType == LOG_TAG_NONE;
+}
+
 bool
 ClusterFs::isNewRequest()
 {
     static uint64_t last = 0; // Squid asks the cache_dirs one after the other, and nothing else meanwhile
-    const auto context = CodeContext::Current();
-    const auto ale = dynamic_cast<const AccessLogEntry*>(context.getRaw());
-    // Squid asks again for a variant, and when the response comes: then it has made up its mind whether this is a hit
-    if (!ale || !ale->request || !ale->request->masterXaction || ale->cache.code.oldType != LOG_TAG_NONE)
+    if (!isUndecided()) // or else it asks for a variant, or because the response has come
         return false;
-    const auto id = ale->request->masterXaction->id.value;
-    return std::exchange(last, id) != id;
+    const auto number = requestNumber();
+    return std::exchange(last, number) != number;
 }
 
 bool

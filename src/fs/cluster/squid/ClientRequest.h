@@ -16,9 +16,15 @@ namespace ClusterFs {
 /// \returns false when there is none, or one that is no GET or Squid's own
 bool describeRequest(const Key &key, Request &);
 
+/// Whether Squid handles a client request and has not made up its mind whether that is a hit.
+bool isUndecided();
+
 /// Whether Squid handles a client request of which it has asked nobody before. Of a request that Squid asks several cache_dirs
 /// for, this is true for the first one.
 bool isNewRequest();
+
+/// \returns a number of the client request that Squid handles now, which no other one has; 0 when there is none
+uint64_t requestNumber();
 
 /// \returns the code context of the client request that Squid handles now; nil when describeRequest() would return false
 CodeContext::Pointer clientRequest();

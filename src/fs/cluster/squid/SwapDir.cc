@@ -536,7 +536,10 @@ ClusterFs::SwapDir::get(const cache_key * const key)
     const auto name = keyOf(key);
     ObjectInfo info;
     if (!engine_->find(name, info)) {
-        noteRequest(name); // of hits, reference() does this
+        // Of hits, reference() does this. When the response comes, Squid asks again, also for what a HEAD has stored: that
+        // is nothing that the client wants.
+        if (isUndecided())
+            noteRequest(name);
         return nullptr;
     }
 
@@ -650,14 +653,15 @@ void
 ClusterFs::SwapDir::noteRequest(const Key &key)
 {
     const auto isNew = isNewRequest();
-    if (!config_.localityMb && !isNew)
+    const auto toNote = config_.localityMb && noted_.add(requestNumber(), key);
+    if (!toNote && !isNew)
         return;
     Request request;
     if (!describeRequest(key, request))
         return;
     if (isNew && request.kind == RequestKind::page)
         countOpenedPage();
-    if (config_.localityMb)
+    if (toNote)
         engine_->note(request);
 }
 

@@ -14,6 +14,7 @@
 #include "fs/cluster/squid/EventLoop.h"
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
+#include "fs/cluster/squid/NotedRequests.h"
 #include "fs/cluster/squid/RebuildNotice.h"
 #include "fs/cluster/squid/SquidStatistics.h"
 #include "store/Disk.h"
@@ -176,6 +177,7 @@ private:
     HandleTable handles_;
     uint64_t received_ = 0; ///< bytes of all objects that began to be stored, objectKb for each of unknown size
     ClientWaits waits_; ///< since the engine started
+    NotedRequests noted_;
     HeadUpdates updates_;
     std::vector< RefCount<IoState> > congested_; ///< swapouts whose producers wait; each is here at most once
     std::string trouble_; ///< the reason why there is no engine; empty when there is one, or before start()
