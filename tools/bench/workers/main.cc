@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench-workers: the costs that a store for several workers would have: shared look-ups and copies, waking another process, and
- * the processor time of the engine itself. */
+/* bench-workers: the costs of a store that several workers share: look-ups and copies in shared memory, waking another process, the
+ * processor time of the engine itself, and of objects that come from another process. */
 
 #include "fs/cluster/api/Writer.h"
 #include "fs/cluster/base/Crc32c.h"
@@ -440,7 +440,7 @@ throughOwner(const Plan &plan)
         show((name + ": owner").c_str(), costs.ownerMicros, "us of processor time");
         show((name + ": worker").c_str(), costs.workerMicros, "us of processor time");
         show((name + ": latency").c_str(), costs.latency, "us");
-        show((name + ": wake-ups").c_str(), costs.wakeUps, "");
+        show((name + ": wake-ups").c_str(), costs.wakeUps, "for each object");
     }
 }
 
@@ -451,7 +451,7 @@ main(int argc, char **argv)
 {
     Plan plan;
     Tools::CommandLine line("bench-workers: measures the costs of a store that several workers share: look-ups and copies in shared memory, waking "
-                            "another process, and the processor time of the engine. Each line: median of the rounds, least, most.");
+                            "another process, the processor time of the engine, and objects that come from another process. Each line: median of the rounds, least, most.");
     line.text("path", plan.path, "PATH", "a blank disk, or a file to be made, for the engine; its figures are left out without it");
     line.whole("records", plan.records, 1000, 100000000, "records of the index");
     line.bytes("bytes", plan.bytes, 100, 200000, "bytes of an object");
