@@ -28,7 +28,8 @@ IN_PART = ("clusterfs inspect", "clusterfs check", "clusterfs dump", "clusterfs 
 # By patterns of the whole command.
 NOT_RUN = {
     "compiles, and ./check does the same": (
-        "./bootstrap.sh && mkdir -p build && cd build && ../configure && make && make check", "make squid", "./check", "make coverage", "make check-mutants",
+        "./bootstrap.sh && mkdir -p build && cd build && ../configure && make && make check", "make squid", "./check", "make coverage",
+        "make check-mutants", "make check-more-asan",
         "make check-fuzz", r"make fuzz TARGET=(image SECONDS=(600|3600)|\.\.\.)", "make diskmodel", "make check-programs", "make squid-7",
         "./bootstrap.sh", "make help", "make check", "make check-library", "make installcheck", "./check (engine|mutants)",
         "make example-proxy", "pytest test-suite/mutation -k older-copies"),
@@ -46,7 +47,7 @@ NOT_RUN = {
         r"(.* && )?(\./)?bench-[a-z]+( .*)?", r"\./diskmodel .*", r"truncate -s 110G IMAGE && .*"),
     "runs what is built; make check does the same": (
         r"build/simulate --(seed|history) .*", r"build/unit-tests --gtest_filter=.*", "python3 test-suite/tidy.py", "tools/build/lint",
-        r"tools/build/lint-engine (src/fs/cluster/engine/Open\.cc|FILE\.\.\.)", "pytest test-suite/tools",
+        r"tools/build/lint-engine( src/fs/cluster/engine/Open\.cc| FILE\.\.\.)?", "pytest test-suite/tools",
         "pytest test-suite/harness/test_examples.py -k fits", "build/unit-tests --gtest_brief=1", r"build/library-tests( --gtest_(brief|filter)=\S+)?"),
     "raw results; test-suite/bench/test_results.py does it": (
         r"\./bench report( DIR| docs/results/full)?", "./bench compare A B", "./bench keep DIR FOLDER"),
