@@ -4,6 +4,7 @@
 #include "fs/cluster/sharing/Session.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -76,8 +77,15 @@ ClusterFs::Session::handle(const Record &record)
     switch (kind) {
     case Kind::note: {
         Note m;
-        if (take(record, m))
+        if (!take(record, m))
+            return;
+        // a bool may have no other value than these, or it must not be looked at
+        const auto sheet = static_cast<unsigned char>(record.content[offsetof(Note, request) + offsetof(Request, sheet)]);
+        m.request.sheet = sheet == 1;
+        if (sheet <= 1)
             engine_.note(m.request);
+        else
+            broken_ = true;
         return;
     }
     case Kind::touch:
