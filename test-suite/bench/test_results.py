@@ -281,3 +281,8 @@ def test_figures_of_the_page_are_those_of_the_raw_results():
         for number in numbers(cell):
             half = 0.5001 * 10 ** -len(number.partition(".")[2])
             assert any(abs(float(number) - one) <= half for one in known), f"{part}, {store}: no {number} in the generated page"
+
+
+def test_commands_name_no_folder_of_the_measurer():
+    typed = ["/somewhere/bench.py", "full", "churn", "--out", "/a", "--again", "--programs", "/b", "--squid", "/c", "--stores", "rock"]
+    assert rawtext.packed({"command": typed})["command"] == ["./bench", "full", "churn", "--again", "--stores", "rock"]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How a worker comes to its channel: the socket, who is let in, what is greeted. */
 
+#include "test-suite/unit/support/SocketFolder.h"
+
 #include "fs/cluster/sharing/Bell.h"
 #include "fs/cluster/sharing/Greeting.h"
 
@@ -19,6 +21,7 @@
 #include <vector>
 
 using namespace ClusterFs;
+using namespace ClusterFs::Testing;
 
 namespace {
 
@@ -26,17 +29,6 @@ namespace {
 class GreetingTest: public testing::Test
 {
 protected:
-    GreetingTest() {
-        char name[] = "/tmp/clusterfs-greeting-XXXXXX";
-        EXPECT_NE(mkdtemp(name), nullptr);
-        folder = name;
-        path = folder + "/owner";
-    }
-    ~GreetingTest() override {
-        unlink(path.c_str());
-        rmdir(folder.c_str());
-    }
-
     void listen() {
         listening = listenForWorkers(path, error);
         ASSERT_TRUE(listening) << error;
@@ -53,8 +45,8 @@ protected:
         EXPECT_FALSE(refused);
     }
 
-    std::string folder;
-    std::string path;
+    SocketFolder folder;
+    const std::string path = folder.socket();
     std::string error;
     Descriptor listening;
     Descriptor worker;
@@ -96,7 +88,7 @@ TEST_F(GreetingTest, anotherUserIsRefused)
     if (geteuid() != 0)
         GTEST_SKIP() << "only root can be somebody else";
     listen();
-    ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+    ASSERT_EQ(chmod(folder.path().c_str(), 0777), 0);
     ASSERT_EQ(chmod(path.c_str(), 0777), 0); // as a careless administrator might
     const auto child = fork();
     ASSERT_GE(child, 0);

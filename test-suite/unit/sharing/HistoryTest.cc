@@ -3,6 +3,7 @@
  * can be there: no wrong byte, and nothing that was replaced or removed before. One seed repeats one history. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/SocketFolder.h"
 
 #include "fs/cluster/sharing/Owner.h"
 #include "fs/cluster/sharing/RemoteReader.h"
@@ -60,22 +61,13 @@ struct Expected {
 class History
 {
 public:
-    explicit History(const uint64_t seed): seed_(seed) {
-        char name[] = "/tmp/clusterfs-history-XXXXXX";
-        EXPECT_NE(mkdtemp(name), nullptr);
-        folder_ = name;
-    }
-    ~History() {
-        workers_.clear();
-        owner_.reset();
-        rmdir(folder_.c_str());
-    }
+    explicit History(const uint64_t seed): seed_(seed) {}
 
     void run(const unsigned steps) {
         ASSERT_NO_FATAL_FAILURE(store_.start(seed_));
         ASSERT_NO_FATAL_FAILURE(beginOwner());
         for (unsigned i = 0; i < 3; ++i)
-            workers_.push_back(std::make_unique<Worker>(folder_ + "/owner", store_.clock));
+            workers_.push_back(std::make_unique<Worker>(folder_.socket(), store_.clock));
         for (unsigned i = 0; i < steps && !testing::Test::HasFatalFailure(); ++i)
             step();
         EXPECT_GT(found, steps / 100) << "hardly anything was read";
@@ -106,7 +98,7 @@ private:
 
     void beginOwner() {
         std::string error;
-        owner_ = Owner::Open(*store_.engine, folder_ + "/owner", error);
+        owner_ = Owner::Open(*store_.engine, folder_.socket(), error);
         ASSERT_TRUE(owner_) << error;
     }
 
@@ -268,7 +260,7 @@ private:
         for (auto &expected: expected_)
             ++expected.second.begun; // what was begun before is not known to be the last
         victim->tasks.clear();
-        victim = std::make_unique<Worker>(folder_ + "/owner", store_.clock);
+        victim = std::make_unique<Worker>(folder_.socket(), store_.clock);
     }
 
     void killOwner() {
@@ -302,7 +294,7 @@ private:
 
     const uint64_t seed_;
     uint64_t drawn_ = 0;
-    std::string folder_;
+    SocketFolder folder_;
     TestStore store_{64 * MB};
     std::unique_ptr<Owner> owner_;
     std::vector<std::unique_ptr<Worker>> workers_;

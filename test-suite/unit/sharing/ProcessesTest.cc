@@ -2,6 +2,7 @@
 /* An owner whose workers are processes of their own, which are killed and stopped at random moments. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/SocketFolder.h"
 
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/sharing/Owner.h"
@@ -160,23 +161,17 @@ class ProcessesTest: public testing::Test
 {
 protected:
     ProcessesTest():
-        tally(*new (mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Tally()) {
-        char name[] = "/tmp/clusterfs-processes-XXXXXX";
-        EXPECT_NE(mkdtemp(name), nullptr);
-        folder = name;
-    }
+        tally(*new (mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Tally()) {}
     ~ProcessesTest() override {
         for (auto &pid: pids)
             end(pid);
-        owner.reset();
-        rmdir(folder.c_str());
         munmap(&tally, sizeof(Tally));
     }
 
     void SetUp() override {
         ASSERT_NO_FATAL_FAILURE(store.start());
         std::string error;
-        owner = Owner::Open(*store.engine, folder + "/owner", error);
+        owner = Owner::Open(*store.engine, folder.socket(), error);
         ASSERT_TRUE(owner) << error;
         pids.resize(workers);
         for (auto &pid: pids)
@@ -190,7 +185,7 @@ protected:
         if (pid)
             return;
         alarm(60); // however the test ends
-        Worker(folder + "/owner", tally, seed).run();
+        Worker(folder.socket(), tally, seed).run();
     }
 
     static void end(pid_t &pid) {
@@ -231,7 +226,7 @@ protected:
     }
 
     Tally &tally;
-    std::string folder;
+    SocketFolder folder;
     TestStore store;
     std::unique_ptr<Owner> owner;
     std::vector<pid_t> pids;

@@ -2,6 +2,7 @@
 /* An owner and its workers in one thread: objects through them, and the end of each side. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/SocketFolder.h"
 
 #include "fs/cluster/sharing/Greeting.h"
 #include "fs/cluster/sharing/Owner.h"
@@ -43,17 +44,6 @@ struct Outcome {
 class SharingTest: public testing::Test
 {
 protected:
-    SharingTest() {
-        char name[] = "/tmp/clusterfs-sharing-XXXXXX";
-        EXPECT_NE(mkdtemp(name), nullptr);
-        folder = name;
-    }
-    ~SharingTest() override {
-        links.clear();
-        owner.reset();
-        rmdir(folder.c_str());
-    }
-
     void SetUp() override {
         ASSERT_NO_FATAL_FAILURE(store.start());
         ASSERT_NO_FATAL_FAILURE(begin());
@@ -69,7 +59,7 @@ protected:
     }
     void addWorker() { links.push_back(std::make_shared<Link>(path(), store.clock)); }
 
-    std::string path() const { return folder + "/owner"; }
+    std::string path() const { return folder.socket(); }
 
     static bool rung(const int fd) {
         struct pollfd event = {fd, POLLIN, 0};
@@ -126,29 +116,25 @@ protected:
         return readAll(reader, out);
     }
 
-    Status readAll(Reader &reader, std::string &out, const size_t piece = 4096) {
-        out.clear();
-        std::vector<char> buffer(piece);
-        for (unsigned tries = 0; tries < 1000;) {
-            const auto n = reader.copy(out.size(), buffer.data(), piece);
-            if (n == 0)
-                return Status::ok;
-            if (n > 0) {
-                out.append(buffer.data(), static_cast<size_t>(n));
-                continue;
-            }
-            ++tries;
+    Status readAll(Reader &reader, std::string &out) {
+        return Testing::readAll(reader, out, 4096, [&](const uint64_t offset) {
             Outcome outcome;
-            reader.fetch(out.size(), outcome.taker());
+            reader.fetch(offset, outcome.taker());
             EXPECT_FALSE(outcome.came) << "answered before the call returned";
             if (!until([&] { return outcome.came; })) {
                 ADD_FAILURE() << "never answered";
-                return Status::busy;
+                return Status::aborted;
             }
-            if (outcome.status != Status::ok && outcome.status != Status::busy)
-                return outcome.status;
-        }
-        return Status::busy;
+            return outcome.status;
+        });
+    }
+
+    /// readers of a worker, each of which asks for its first bytes
+    std::vector<std::unique_ptr<RemoteReader>> manyReaders(const size_t worker, const unsigned count, const Key &key, const uint64_t size) {
+        std::vector<std::unique_ptr<RemoteReader>> readers;
+        for (unsigned i = 0; i < count; ++i)
+            readers.push_back(std::make_unique<RemoteReader>(links[worker], key, size));
+        return readers;
     }
 
     /// whether a worker reads these bytes; wrong ones fail the test
@@ -185,7 +171,7 @@ protected:
         }));
     }
 
-    std::string folder;
+    SocketFolder folder;
     TestStore store{128 * MB};
     std::unique_ptr<Owner> owner;
     std::vector<std::shared_ptr<Link>> links;
@@ -323,9 +309,9 @@ TEST_F(SharingTest, hintsReachTheEngine)
     request.url = 6;
     request.site = 7;
     const auto before = store.engine->stats().tracker.clients;
-    links[0]->hint(Messages::Kind::note, Messages::Note{request});
+    links[0]->hint(Messages::Kind::note, Messages::Note::Of(request));
     request.client = 8;
-    links[1]->hint(Messages::Kind::note, Messages::Note{request});
+    links[1]->hint(Messages::Kind::note, Messages::Note::Of(request));
     links[1]->hint(Messages::Kind::touch, Messages::Named{keyOf(1)});
     links[1]->hint(Messages::Kind::unadmitted, Messages::Named{keyOf(2)});
     settle();
@@ -425,9 +411,7 @@ TEST_F(SharingTest, lastWordsCountAlsoWithoutRoomForAnswers)
     ASSERT_EQ(storeBy(0, keyOf(1), "bytes"), Status::ok);
     const auto large = bytesOf(3, 2 * MB);
     ASSERT_EQ(storeBy(1, keyOf(3), large), Status::ok);
-    std::vector<std::unique_ptr<RemoteReader>> readers;
-    for (unsigned i = 0; i < 50; ++i)
-        readers.push_back(std::make_unique<RemoteReader>(links[0], keyOf(3), large.size()));
+    auto readers = manyReaders(0, 50, keyOf(3), large.size());
     for (unsigned i = 0; i < 50; ++i) { // the worker does nothing meanwhile
         store.step();
         owner->poll();
@@ -689,9 +673,7 @@ TEST_F(SharingTest, theOwnerIsWokenWhenThereIsRoomForItsAnswers)
 {
     const auto large = bytesOf(3, 2 * MB);
     ASSERT_EQ(storeBy(0, keyOf(3), large), Status::ok);
-    std::vector<std::unique_ptr<RemoteReader>> readers;
-    for (unsigned i = 0; i < 30; ++i)
-        readers.push_back(std::make_unique<RemoteReader>(links[0], keyOf(3), large.size()));
+    auto readers = manyReaders(0, 30, keyOf(3), large.size());
     const auto sleeper = links[0];
     links.erase(links.begin());
     settle();
@@ -764,9 +746,7 @@ TEST_F(SharingTest, aWorkerThatTakesNoAnswersHoldsUpNobody)
 {
     const auto large = bytesOf(3, 2 * MB);
     ASSERT_EQ(storeBy(0, keyOf(3), large), Status::ok);
-    std::vector<std::unique_ptr<RemoteReader>> readers;
-    for (unsigned i = 0; i < 30; ++i)
-        readers.push_back(std::make_unique<RemoteReader>(links[0], keyOf(3), large.size()));
+    auto readers = manyReaders(0, 30, keyOf(3), large.size());
     const auto sleeper = links[0];
     links.erase(links.begin());
     EXPECT_TRUE(has(0, keyOf(3), large));

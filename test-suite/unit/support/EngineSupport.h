@@ -116,6 +116,31 @@ largeClusters()
 
 constexpr uint64_t MB = 1 << 20;
 
+/// copies all from a reader
+/// \param fetch brings the bytes from an offset on into memory. \returns what became of that
+/// \returns ok, or why not
+template <class Fetch>
+Status
+readAll(Reader &reader, std::string &out, const size_t piece, const Fetch &fetch)
+{
+    out.clear();
+    std::vector<char> buffer(piece);
+    for (unsigned tries = 0; tries < 1000;) {
+        const auto n = reader.copy(out.size(), buffer.data(), piece);
+        if (n == 0)
+            return Status::ok;
+        if (n > 0) {
+            out.append(buffer.data(), static_cast<size_t>(n));
+            continue;
+        }
+        ++tries;
+        const auto status = fetch(out.size());
+        if (status != Status::ok && status != Status::busy)
+            return status;
+    }
+    return Status::busy;
+}
+
 /// A device in memory that can fail and lose power, and an engine on it.
 class TestStore
 {
@@ -246,22 +271,7 @@ public:
 
     /// copies all from a reader. \returns ok, or why not
     Status readAll(Reader &reader, std::string &out, const size_t piece = 4096) {
-        out.clear();
-        std::vector<char> buffer(piece);
-        for (unsigned tries = 0; tries < 1000;) {
-            const auto n = reader.copy(out.size(), buffer.data(), piece);
-            if (n == 0)
-                return Status::ok;
-            if (n > 0) {
-                out.append(buffer.data(), static_cast<size_t>(n));
-                continue;
-            }
-            ++tries;
-            const auto status = fetch(reader, out.size());
-            if (status != Status::ok && status != Status::busy)
-                return status;
-        }
-        return Status::busy;
+        return Testing::readAll(reader, out, piece, [&](const uint64_t offset) { return fetch(reader, offset); });
     }
 
     Status fetch(Reader &reader, const uint64_t offset) {

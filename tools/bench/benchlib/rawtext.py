@@ -135,10 +135,14 @@ def _tidy(value):
     return TEMPORARY.sub("", value) if isinstance(value, str) else value
 
 
+#: options that name folders of the machine that measured
+FOLDERS = ("--out", "--programs", "--squid")
+
+
 def _command(words):
-    """The command as anybody would type it. The folder of its results is the measurer's own."""
-    out = words.index("--out") if "--out" in words else len(words)
-    return ["./bench", *words[1:out], *words[out + 2:]]
+    """The command as anybody would type it: the folders that it names are the measurer's own."""
+    kept = [word for before, word in zip(words, words[1:]) if word not in FOLDERS and before not in FOLDERS]
+    return ["./bench", *kept]
 
 
 def packed(result):

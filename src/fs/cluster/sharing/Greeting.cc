@@ -7,6 +7,7 @@
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/sharing/Messages.h"
+#include "fs/cluster/sharing/SystemError.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,12 +21,6 @@ namespace {
 
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 constexpr int backlog = 128;
-
-std::string
-systemError(const std::string &what)
-{
-    return what + ": " + strerror(errno);
-}
 
 /// \returns false when the path is too long
 bool
@@ -68,7 +63,7 @@ ClusterFs::programMark()
     const auto add = [&hash](const uint64_t value) { hash = (hash ^ value) * 0x100000001b3U; };
     for (const auto c: projectVersion)
         add(static_cast<unsigned char>(c));
-    for (const auto bytes: {Channel::toOwnerBytes, Channel::toWorkerBytes, sizeof(Control), sizeof(Request), sizeof(ObjectInfo),
+    for (const auto bytes: {Channel::toOwnerBytes, Channel::toWorkerBytes, sizeof(Control), sizeof(Messages::Note), sizeof(ObjectInfo),
              sizeof(Messages::Open), sizeof(Messages::Fetch), sizeof(Messages::Create), sizeof(Messages::NewHead),
              sizeof(Messages::Bytes), sizeof(Messages::Done), static_cast<size_t>(Messages::Kind::replaced)})
         add(bytes);

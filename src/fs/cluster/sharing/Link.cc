@@ -5,52 +5,27 @@
 
 #include "fs/cluster/sharing/Greeting.h"
 
-#include <sys/epoll.h>
-
 #include <cstring>
 
 using ClusterFs::Messages::Kind;
 
 ClusterFs::Link::Link(std::string path, const Clock &clock):
     path_(std::move(path)),
-    clock_(clock),
-    events_(epoll_create1(EPOLL_CLOEXEC)),
-    again_(Bell::Make())
+    clock_(clock)
 {
-    watch(again_.fd());
-}
-
-bool
-ClusterFs::Link::watch(const int fd)
-{
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    return epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
-void
-ClusterFs::Link::unwatch(const int fd)
-{
-    epoll_ctl(events_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
 void
 ClusterFs::Link::poll()
 {
-    epoll_event events[4];
-    const auto count = epoll_wait(events_.get(), events, 4, 0);
-    for (int i = 0; i < count; ++i) {
-        const auto fd = events[i].data.fd;
-        if (fd == again_.fd())
-            again_.hush();
-        else if (channel_ && fd == channel_->bell().fd())
+    events_.take([this](const int fd) {
+        if (channel_ && fd == channel_->bell().fd())
             channel_->bell().hush();
         else if (fd == socket_.get() && !channel_)
             join();
         else if (fd == socket_.get() && hungUp(fd))
             disconnect();
-    }
+    });
     if (!socket_ && clock_.micros() >= nextAttempt_)
         connect();
     if (channel_) {
@@ -63,7 +38,7 @@ ClusterFs::Link::poll()
     if (channel_ && (channel_->broken() || ownerHangs_))
         disconnect();
     if (channel_ && !channel_->sleep())
-        again_.ring();
+        events_.ringAgain();
 }
 
 void
@@ -79,7 +54,7 @@ void
 ClusterFs::Link::later(std::function<void()> function)
 {
     later_.push_back(std::move(function));
-    again_.ring();
+    events_.ringAgain();
 }
 
 /* the connection */
@@ -89,7 +64,7 @@ ClusterFs::Link::connect()
 {
     nextAttempt_ = clock_.micros() + connectMicros;
     socket_ = connectToOwner(path_);
-    if (socket_ && !watch(socket_.get()))
+    if (socket_ && !events_.watch(socket_.get()))
         socket_.reset();
 }
 
@@ -107,7 +82,7 @@ ClusterFs::Link::join()
     if (greeted != Greeted::yes ||
             !channel->join(std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2]), error) ||
             !controlMemory_.map(std::move(descriptors[3]), sizeof(Control), SharedMemory::Access::read, error) ||
-            !watch(channel->bell().fd())) {
+            !events_.watch(channel->bell().fd())) {
         disconnect();
         return;
     }
@@ -122,9 +97,9 @@ ClusterFs::Link::disconnect()
 {
     if (channel_) {
         pastWakeUps_ += channel_->wakeUps();
-        unwatch(channel_->bell().fd());
+        events_.unwatch(channel_->bell().fd());
     }
-    unwatch(socket_.get());
+    events_.unwatch(socket_.get());
     for (auto &removal: removals_)
         removal.end = 0;
     channel_ = nullptr;
@@ -196,14 +171,14 @@ ClusterFs::Link::sendOrKeep(const Kind kind, const void *const message, const si
         return;
     ownerHangs_ = ownerHangs_ || keptBytes_ + size + bytes > mostKept;
     if (ownerHangs_) {
-        again_.ring(); // poll() disconnects
+        events_.ringAgain(); // poll() disconnects
         return;
     }
     std::string all(static_cast<const char *>(message), size);
     all.append(static_cast<const char *>(more), bytes);
     keptBytes_ += all.size();
     kept_.push_back({kind, std::move(all)});
-    again_.ring(); // poll() waits for room
+    events_.ringAgain(); // poll() waits for room
 }
 
 void

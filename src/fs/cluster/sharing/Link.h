@@ -8,6 +8,7 @@
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Messages.h"
 #include "fs/cluster/sharing/SharedMemory.h"
 
@@ -50,7 +51,7 @@ public:
     Link &operator =(const Link &) = delete;
 
     /// readable when poll() has something to do; -1 when the process has all the descriptors that it may have
-    int fd() const { return events_.get(); }
+    int fd() const { return events_.fd(); }
 
     /// Connects, hands out answers, and sends what was kept. The caller calls it when fd() is readable, and at least 10
     /// times a second.
@@ -114,13 +115,10 @@ private:
     void runLater();
     bool put(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
     void sendOrKeep(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
-    bool watch(int fd);
-    void unwatch(int fd); ///< \see Owner::unwatch()
 
     const std::string path_;
     const Clock &clock_;
-    Descriptor events_; ///< epoll
-    Bell again_; ///< rung when poll() has to be called at once
+    EventSet events_;
     Descriptor socket_;
     std::unique_ptr<Channel> channel_; ///< nil until the owner has greeted
     SharedMemory controlMemory_;

@@ -11,7 +11,8 @@
 #include <type_traits>
 
 /* Both sides are the same program, or they do not talk: the greeting has the version. So a message is a plain structure,
- * as the compiler lays it out. Bytes of an object, or a new head, follow it in the same record.
+ * as the compiler lays it out. It has no bool: one that the other side has given another value than 0 or 1 may not even be
+ * looked at. Bytes of an object, or a new head, follow it in the same record.
  *
  * The worker chooses the numbers of its readers, writers and requests, and gives none of them twice. */
 
@@ -44,7 +45,17 @@ enum class Kind : uint32_t {
 };
 
 struct Note {
-    Request request;
+    Key key;
+    uint64_t client;
+    uint64_t url;
+    uint64_t site;
+    uint64_t referer;
+    uint64_t refererSite;
+    RequestKind kind;
+    uint8_t sheet; ///< 0 or 1
+
+    static Note Of(const Request &r) { return {r.key, r.client, r.url, r.site, r.referer, r.refererSite, r.kind, r.sheet}; }
+    Request request() const { return {key, client, url, site, referer, refererSite, kind, sheet == 1}; }
 };
 struct Named {
     Key key;
@@ -85,7 +96,7 @@ struct Bytes {
     uint64_t offset; ///< of the first one in the object
     uint64_t size; ///< stored bytes of the object
     Status status; ///< when it is not ok, no bytes come; answering open, there is no reader of this number then
-    bool last; ///< nothing more comes of what open or fetch wanted
+    uint8_t last; ///< 0 or 1: nothing more comes of what open or fetch wanted
 };
 struct Done {
     uint64_t number;

@@ -4,20 +4,14 @@
 #include "fs/cluster/sharing/Owner.h"
 
 #include "fs/cluster/sharing/Greeting.h"
+#include "fs/cluster/sharing/SystemError.h"
 
-#include <sys/epoll.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <new>
 #include <utility>
 
 ClusterFs::Owner::Owner(Engine &engine, std::string path):
     engine_(engine),
-    path_(std::move(path)),
-    events_(epoll_create1(EPOLL_CLOEXEC)),
-    again_(Bell::Make())
+    path_(std::move(path))
 {
 }
 
@@ -29,15 +23,15 @@ ClusterFs::Owner::Open(Engine &engine, const std::string &path, std::string &err
         return nullptr;
     owner->control_ = new (owner->controlMemory_.data()) Control();
     owner->control_->show(engine);
-    if (!owner->watch(owner->again_.fd())) {
-        error = std::string("no file descriptor for workers: ") + strerror(errno);
+    if (!owner->events_.works()) {
+        error = systemError("no file descriptor for workers");
         return nullptr;
     }
     owner->listening_ = listenForWorkers(path, error);
     if (!owner->listening_)
         return nullptr;
-    if (!owner->watch(owner->listening_.get())) {
-        error = std::string("workers can't be waited for: ") + strerror(errno);
+    if (!owner->events_.watch(owner->listening_.get())) {
+        error = systemError("workers can't be waited for");
         return nullptr;
     }
     return owner;
@@ -49,26 +43,10 @@ ClusterFs::Owner::~Owner()
         unlink(path_.c_str());
 }
 
-bool
-ClusterFs::Owner::watch(const int fd)
-{
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    return epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
-/// Closing would do, if no other process had the same file: a helper that is just being forked has.
-void
-ClusterFs::Owner::unwatch(const int fd)
-{
-    epoll_ctl(events_.get(), EPOLL_CTL_DEL, fd, nullptr);
-}
-
 void
 ClusterFs::Owner::poll()
 {
-    takeEvents();
+    events_.take([this](const int fd) { takeEvent(fd); });
     auto more = turnOfAll();
     control_->show(engine_);
     for (const auto &member: members_) {
@@ -76,31 +54,17 @@ ClusterFs::Owner::poll()
             more = true;
     }
     if (more)
-        again_.ring();
+        events_.ringAgain();
 }
 
-/// makes events_ quiet, lets workers in, and ends sessions whose worker is gone
-void
-ClusterFs::Owner::takeEvents()
-{
-    epoll_event events[64];
-    const auto count = epoll_wait(events_.get(), events, 64, 0);
-    for (int i = 0; i < count; ++i) {
-        const auto fd = events[i].data.fd;
-        if (fd == again_.fd()) {
-            again_.hush();
-        } else if (fd == listening_.get()) {
-            letIn();
-        } else {
-            takeEvent(fd);
-        }
-    }
-}
-
-/// \param fd of a member: its bell, or its socket
+/// lets workers in, hushes a worker's bell, or ends the session of one that is gone
 void
 ClusterFs::Owner::takeEvent(const int fd)
 {
+    if (fd == listening_.get()) {
+        letIn();
+        return;
+    }
     for (size_t i = 0; i < members_.size(); ++i) {
         auto &member = *members_[i];
         if (member.session.channel().bell().fd() == fd) {
@@ -140,9 +104,9 @@ ClusterFs::Owner::admit(Descriptor socket)
         return false;
     const auto bell = channel.bell().fd();
     const std::vector<int> descriptors{channel.memoryFd(), bell, channel.othersBellFd(), controlMemory_.fd()};
-    if (!watch(bell) || !watch(socket.get()) || !greet(socket.get(), descriptors)) {
-        unwatch(bell);
-        unwatch(socket.get());
+    if (!events_.watch(bell) || !events_.watch(socket.get()) || !greet(socket.get(), descriptors)) {
+        events_.unwatch(bell);
+        events_.unwatch(socket.get());
         return false;
     }
     members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel)));
@@ -169,8 +133,8 @@ void
 ClusterFs::Owner::end(const size_t member)
 {
     auto &channel = members_[member]->session.channel();
-    unwatch(channel.bell().fd());
-    unwatch(members_[member]->socket.get());
+    events_.unwatch(channel.bell().fd());
+    events_.unwatch(members_[member]->socket.get());
     pastMessages_ += members_[member]->session.messages();
     pastWakeUps_ += channel.wakeUps();
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(member));

@@ -7,6 +7,7 @@
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Session.h"
 #include "fs/cluster/sharing/SharedMemory.h"
 
@@ -38,7 +39,7 @@ public:
     Owner &operator =(const Owner &) = delete;
 
     /// readable when poll() has something to do
-    int fd() const { return events_.get(); }
+    int fd() const { return events_.fd(); }
 
     /// Lets workers in and out, does what they ask for, and shows the engine's figures. The caller calls it when fd() is
     /// readable, after each poll() of the engine, and at least 10 times a second.
@@ -57,20 +58,16 @@ private:
     };
 
     Owner(Engine &, std::string path);
-    bool watch(int fd);
-    void unwatch(int fd);
     void letIn();
     bool admit(Descriptor socket);
     bool turnOfAll();
     void end(size_t member);
-    void takeEvents();
     void takeEvent(int fd);
 
     Engine &engine_;
     const std::string path_;
-    Descriptor events_; ///< epoll
+    EventSet events_;
     Descriptor listening_;
-    Bell again_; ///< rung when poll() has ended with work left
     SharedMemory controlMemory_;
     Control *control_ = nullptr;
     std::vector<std::unique_ptr<Member>> members_;

@@ -4,7 +4,6 @@
 #include "fs/cluster/sharing/Session.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -79,13 +78,9 @@ ClusterFs::Session::handle(const Record &record)
         Note m;
         if (!take(record, m))
             return;
-        // a bool may have no other value than these, or it must not be looked at
-        const auto sheet = static_cast<unsigned char>(record.content[offsetof(Note, request) + offsetof(Request, sheet)]);
-        m.request.sheet = sheet == 1;
-        if (sheet <= 1)
-            engine_.note(m.request);
-        else
-            broken_ = true;
+        broken_ = m.sheet > 1;
+        if (!broken_)
+            engine_.note(m.request());
         return;
     }
     case Kind::touch:
@@ -226,7 +221,7 @@ ClusterFs::Session::give(const uint64_t number, Reading &reading)
         reading.at += static_cast<uint64_t>(copied);
         if (!copied)
             reading.end = reading.at; // of the object
-        const Bytes m{number, from, reading.reader->size(), Status::ok, reading.at >= reading.end};
+        const Bytes m{number, from, reading.reader->size(), Status::ok, uint8_t(reading.at >= reading.end)};
         publish(Kind::bytes, to, m, static_cast<size_t>(copied));
     }
 }

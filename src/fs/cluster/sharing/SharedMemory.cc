@@ -3,25 +3,19 @@
 
 #include "fs/cluster/sharing/SharedMemory.h"
 
+#include "fs/cluster/sharing/SystemError.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 namespace ClusterFs {
 namespace {
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-std::string
-systemError(const char *const what)
-{
-    return std::string(what) + ": " + strerror(errno);
-}
 
 } // namespace
 } // namespace ClusterFs
