@@ -3,6 +3,8 @@
 
 #include "test-suite/unit/support/PartsSupport.h"
 
+#include "fs/cluster/engine/LocalEngine.h"
+
 using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
@@ -316,6 +318,45 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
         EXPECT_EQ(p.catalog.index()[slot].cluster, 1_c) << "the newer copy is torn";
         EXPECT_EQ(p.catalog.objects(), 10U);
     }
+}
+
+/// somebody reads the newer copy before the start looks at it: nothing is lost by that
+TEST(Recovery, aReadDuringTheStartDoesNotForgetTheOlderCopy) {
+    PartsDevice d;
+    {
+        Parts p(d);
+        p.allFree();
+        for (uint64_t n = 0; n < 10; ++n)
+            p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 512, 8);
+        ASSERT_TRUE(p.runCheckpoint());
+        p.journal.announce(2_c, p.context.sequence);
+        putCluster(d, 2_c, 3, p.context.sequence + 1); // without the bytes of the object
+        ASSERT_TRUE(p.writeJournal());
+    }
+    d.device->setDelay(1000, 1000);
+    LocalEngine engine(*d.device, d.clock, d.config, [](LogLevel, const std::string &) {}, d.superblock);
+    const auto &catalog = engine.context().catalog;
+    std::unique_ptr<Reader> reader;
+    auto status = Status::pending;
+    while (engine.state() == EngineState::recovering) {
+        ObjectInfo info;
+        if (!reader && engine.find(keyOf(3), info)) {
+            reader = engine.read(keyOf(3));
+            ASSERT_TRUE(reader);
+            d.device->setDelay(1500, 1500); // until the log was read, and the copies were not
+            reader->fetch(0, [&](const Status s) {
+                status = s;
+                EXPECT_NE(catalog.index().find(keyOf(4)), noSlot) << "the log has the older copy";
+            });
+            d.device->setDelay(1000, 1000);
+        }
+        d.clock.advance(100);
+        engine.poll();
+    }
+    EXPECT_EQ(status, Status::corrupt) << "this test is to read the newer copy";
+    const auto slot = catalog.index().find(keyOf(3));
+    ASSERT_NE(slot, noSlot);
+    EXPECT_EQ(catalog.index()[slot].cluster, 1_c);
 }
 
 TEST(Recovery, readsDirectoriesThatAreLongerThanItsFirstRead) {

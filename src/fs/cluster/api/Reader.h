@@ -30,7 +30,7 @@ public:
     /// \param done is called once, from Engine::poll(), and may then copy(). Not
     /// called when the reader is destroyed or the engine closed before. ok; busy
     /// (try again); notFound (the device has another object of the same hashed key);
-    /// ioError or corrupt (the object is forgotten); aborted (there are no such bytes)
+    /// ioError or corrupt (the object is forgotten, unless a start goes on); aborted (there are no such bytes)
     virtual void fetch(uint64_t offset, std::function<void(Status)> done) = 0;
 };
 

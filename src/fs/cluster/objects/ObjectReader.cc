@@ -368,6 +368,9 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
     catalog.noteReadError(piece.range.cluster);
     cache_.windows.forget(piece.range.cluster);
 
+    // A start may know an older copy that is whole, which counts then. It looks at this one by itself.
+    if (catalog.adding())
+        return;
     // The object may have been replaced meanwhile. Leave the newer version alone,
     // unless only its head is new and it has the same bad part.
     const auto slot = catalog.index().find(key_);
