@@ -71,6 +71,8 @@ errorOf(const Status status)
         return -CLUSTERFS_UNSUPPORTED;
     case Status::offline:
         return -CLUSTERFS_OFFLINE;
+    case Status::pending: // a writer of an engine never says that
+        break;
     }
     return -CLUSTERFS_INTERNAL;
 }

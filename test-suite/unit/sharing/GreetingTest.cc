@@ -52,6 +52,7 @@ protected:
     Descriptor worker;
     Descriptor owner;
     std::vector<Descriptor> received;
+    uint32_t row = 0;
 };
 
 } // namespace
@@ -59,12 +60,13 @@ protected:
 TEST_F(GreetingTest, bringsDescriptors)
 {
     meet();
-    EXPECT_EQ(takeGreeting(worker.get(), 2, received), Greeted::notYet);
+    EXPECT_EQ(takeGreeting(worker.get(), 2, received, row), Greeted::notYet);
     const auto one = Bell::Make();
     const auto two = Bell::Make();
     two.ring();
-    ASSERT_TRUE(greet(owner.get(), {one.fd(), two.fd()}));
-    ASSERT_EQ(takeGreeting(worker.get(), 2, received), Greeted::yes);
+    ASSERT_TRUE(greet(owner.get(), {one.fd(), two.fd()}, 7));
+    ASSERT_EQ(takeGreeting(worker.get(), 2, received, row), Greeted::yes);
+    EXPECT_EQ(row, 7U);
     ASSERT_EQ(received.size(), 2U);
     uint64_t times = 0;
     EXPECT_EQ(read(received[0].get(), &times, sizeof(times)), -1) << "the first one was not rung";
@@ -148,24 +150,24 @@ TEST_F(GreetingTest, anotherProgramIsAStranger)
     Greeting greeting;
     greeting.program = programMark() + 1;
     ASSERT_GT(send(owner.get(), &greeting, sizeof(greeting), 0), 0);
-    EXPECT_EQ(takeGreeting(worker.get(), 0, received), Greeted::stranger);
+    EXPECT_EQ(takeGreeting(worker.get(), 0, received, row), Greeted::stranger);
     ASSERT_GT(send(owner.get(), "hello", 5, 0), 0);
-    EXPECT_EQ(takeGreeting(worker.get(), 0, received), Greeted::stranger);
+    EXPECT_EQ(takeGreeting(worker.get(), 0, received, row), Greeted::stranger);
 }
 
 TEST_F(GreetingTest, tooFewDescriptorsAreNoGreeting)
 {
     meet();
     const auto one = Bell::Make();
-    ASSERT_TRUE(greet(owner.get(), {one.fd()}));
-    EXPECT_EQ(takeGreeting(worker.get(), 2, received), Greeted::gone);
+    ASSERT_TRUE(greet(owner.get(), {one.fd()}, 7));
+    EXPECT_EQ(takeGreeting(worker.get(), 2, received, row), Greeted::gone);
 }
 
 TEST_F(GreetingTest, anOwnerThatDiesHasNotGreeted)
 {
     meet();
     owner.reset();
-    EXPECT_EQ(takeGreeting(worker.get(), 2, received), Greeted::gone);
+    EXPECT_EQ(takeGreeting(worker.get(), 2, received, row), Greeted::gone);
 }
 
 TEST_F(GreetingTest, aWorkerThatTalksIsNotLeftConnected)

@@ -98,7 +98,7 @@ private:
 
     void beginOwner() {
         std::string error;
-        owner_ = Owner::Open(*store_.engine, folder_.socket(), error);
+        owner_ = Owner::Open(*store_.engine, store_.clock, folder_.socket(), error);
         ASSERT_TRUE(owner_) << error;
     }
 
@@ -155,13 +155,16 @@ private:
         task.alone = !expected.changes++;
         task.number = ++expected.begun;
         mayBecome(task.key, task.version);
-        task.writer->finish([this, &task](const Status status) {
+        const auto done = [this, &task](const Status status) {
             task.over = true;
             auto &e = expected_[task.key];
             // of changes at the same time, either one may have been the last
             if (--e.changes == 0 && task.alone && e.begun == task.number && status == Status::ok)
                 e.is(task.version);
-        });
+        };
+        const auto status = task.writer->finish(done);
+        if (status != Status::pending)
+            done(status);
     }
 
     void mayBecome(const unsigned key, const uint64_t version) {

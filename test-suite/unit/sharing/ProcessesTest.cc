@@ -108,13 +108,11 @@ private:
             while (writer.congested())
                 turn();
         }
-        bool came = false;
-        writer.finish([&](const Status status) {
-            came = true;
-            tally_.stored += status == Status::ok;
-        });
-        while (!came)
+        Status status = Status::pending;
+        status = writer.finish([&status](const Status s) { status = s; });
+        while (status == Status::pending)
             turn();
+        tally_.stored += status == Status::ok;
     }
 
     void read(const uint64_t key) {
@@ -171,7 +169,7 @@ protected:
     void SetUp() override {
         ASSERT_NO_FATAL_FAILURE(store.start());
         std::string error;
-        owner = Owner::Open(*store.engine, folder.socket(), error);
+        owner = Owner::Open(*store.engine, store.clock, folder.socket(), error);
         ASSERT_TRUE(owner) << error;
         pids.resize(workers);
         for (auto &pid: pids)

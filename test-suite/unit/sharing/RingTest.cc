@@ -4,7 +4,7 @@
 #include "test-suite/unit/support/EngineSupport.h"
 
 #include "fs/cluster/sharing/Ring.h"
-#include "fs/cluster/sharing/SharedMemory.h"
+#include "fs/cluster/base/SharedMemory.h"
 
 #include <gtest/gtest.h>
 

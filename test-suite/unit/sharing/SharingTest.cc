@@ -32,6 +32,11 @@ struct Outcome {
     bool came = false;
     Status status = Status::busy;
 
+    /// takes what Writer::finish() returns
+    void note(const Status s) {
+        if (s != Status::pending)
+            taker()(s);
+    }
     std::function<void(Status)> taker() {
         return [this](const Status s) {
             EXPECT_FALSE(came) << "answered twice";
@@ -54,7 +59,7 @@ protected:
 
     void begin() {
         std::string error;
-        owner = Owner::Open(*store.engine, path(), error);
+        owner = Owner::Open(*store.engine, store.clock, path(), error);
         ASSERT_TRUE(owner) << error;
     }
     void addWorker() { links.push_back(std::make_shared<Link>(path(), store.clock)); }
@@ -105,7 +110,7 @@ protected:
                 return Status::full;
         }
         Outcome outcome;
-        writer.finish(outcome.taker());
+        outcome.note(writer.finish(outcome.taker()));
         EXPECT_FALSE(outcome.came);
         EXPECT_TRUE(until([&] { return outcome.came; }));
         return outcome.status;
@@ -186,7 +191,8 @@ public:
     bool join() {
         std::vector<Descriptor> descriptors;
         std::string error;
-        return takeGreeting(socket.get(), 4, descriptors) == Greeted::yes &&
+        uint32_t row = 0;
+        return takeGreeting(socket.get(), 9, descriptors, row) == Greeted::yes &&
             channel.join(std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2]), error);
     }
     void say(const Messages::Kind kind, const std::string &content) { say(static_cast<uint32_t>(kind), content); }
@@ -228,7 +234,7 @@ TEST_F(SharingTest, anObjectIsThereForAllWhenItsWriterHearsSo)
     settle();
     EXPECT_FALSE(store.engine->has(keyOf(1)));
     Outcome outcome;
-    writer.finish(outcome.taker());
+    outcome.note(writer.finish(outcome.taker()));
     EXPECT_FALSE(store.engine->has(keyOf(1))) << "the owner has not heard of it yet";
     ASSERT_TRUE(until([&] { return outcome.came; }));
     EXPECT_EQ(outcome.status, Status::ok);
@@ -438,7 +444,7 @@ TEST_F(SharingTest, workersMissWhileThereIsNoOwner)
     Outcome written;
     RemoteWriter finished(links[0], keyOf(3), infoOf(store.clock.wallSeconds()), 5);
     ASSERT_TRUE(finished.append("hello", 5));
-    finished.finish(written.taker());
+    written.note(finished.finish(written.taker()));
 
     ASSERT_NO_FATAL_FAILURE(loseOwner());
     EXPECT_FALSE(links[0]->connected());
@@ -528,7 +534,7 @@ TEST_F(SharingTest, aFullRingHoldsNobodyUp)
     EXPECT_TRUE(writers.back()->congested());
     std::vector<Outcome> outcomes(writers.size());
     for (size_t n = 0; n < writers.size(); ++n)
-        writers[n]->finish(outcomes[n].taker());
+        outcomes[n].note(writers[n]->finish(outcomes[n].taker()));
     unsigned stored = 0;
     for (auto &outcome: outcomes) {
         ASSERT_TRUE(until([&] { return outcome.came; }));
@@ -561,7 +567,7 @@ TEST_F(SharingTest, aHangingOwnerCostsAWorkerBoundedMemory)
         links[0]->hint(Messages::Kind::touch, Messages::Named{keyOf(1)});
     EXPECT_EQ(links[0]->keptBytes(), kept) << "hints are not kept";
     Outcome outcome;
-    writer.finish(outcome.taker());
+    outcome.note(writer.finish(outcome.taker()));
     ASSERT_TRUE(until([&] { return outcome.came; }));
     EXPECT_EQ(outcome.status, Status::aborted);
     settle();
@@ -616,7 +622,7 @@ TEST_F(SharingTest, aSlowDeviceSlowsTheWorker)
     }
     EXPECT_GT(pauses, 2U);
     Outcome outcome;
-    writer.finish(outcome.taker());
+    outcome.note(writer.finish(outcome.taker()));
     ASSERT_TRUE(until([&] { return outcome.came; }));
     EXPECT_EQ(outcome.status, Status::ok);
     EXPECT_TRUE(has(1, keyOf(1), wanted));

@@ -102,7 +102,10 @@ private:
         }
         task.writer = std::make_unique<RemoteWriter>(link_, key, ObjectInfo(), static_cast<int64_t>(bytes_.size()));
         task.writer->append(bytes_.data(), bytes_.size());
-        task.writer->finish([this, &task](const Status status) { end(task, status == Status::ok); });
+        const auto done = [this, &task](const Status s) { end(task, s == Status::ok); };
+        const auto status = task.writer->finish(done);
+        if (status != Status::pending)
+            done(status);
     }
 
     void fetch(Task &task) {
@@ -173,8 +176,9 @@ Bench::exchange(const std::string &path, const Load &load, const uint64_t bytes,
     bool well = true;
     {
         DirectEngine direct(path);
+        const SystemClock clock;
         std::string error;
-        const auto owner = Owner::Open(direct.engine(), socket, error);
+        const auto owner = Owner::Open(direct.engine(), clock, socket, error);
         if (!owner)
             throw std::runtime_error(error);
         for (uint64_t round = 0; round < rounds && well; ++round) {

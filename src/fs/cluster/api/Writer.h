@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace ClusterFs {
 
@@ -22,9 +23,12 @@ public:
     /// lost then
     virtual bool append(const char *, size_t) = 0;
 
-    /// The object is complete: find() and read() know it from here on.
-    /// \returns ok; full (no room in the index or for its last part); aborted (it has failed before)
-    virtual Status finish() = 0;
+    /// The object is complete: find() and read() know it once this is known to be ok.
+    /// \param later is called once, from ObjectStore::poll(), if this returns pending, unless the writer is destroyed before.
+    /// A writer of an Engine knows the result at once, and never calls it.
+    /// \returns ok; full (no room in the index or for its last part); aborted (it has failed before); pending
+    virtual Status finish(std::function<void(Status)> later) = 0;
+    Status finish() { return finish(nullptr); } ///< the same, of an Engine
 
     virtual uint64_t size() const = 0; ///< bytes taken so far
 

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <sys/mman.h>
 
 namespace ClusterFs {
@@ -22,12 +23,18 @@ pool()
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Region::Region(const size_t bytes):
+ClusterFs::Region::Region(const size_t bytes, const char *const name):
     data_(nullptr),
     size_(bytes)
 {
     if (!size_)
         return;
+    std::string error; // without a descriptor, this process can work all the same
+    if (name && shared_.make(name, size_, error)) {
+        shared_.sealWrites();
+        data_ = shared_.data();
+        return;
+    }
     const auto p = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
@@ -38,7 +45,7 @@ ClusterFs::Region::Region(const size_t bytes):
 
 ClusterFs::Region::~Region()
 {
-    if (data_)
+    if (data_ && !shared_.data())
         munmap(data_, size_);
 }
 

@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_BASE_MEMORY_H
 
 #include "fs/cluster/base/Id.h"
+#include "fs/cluster/base/SharedMemory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,16 +19,20 @@ namespace ClusterFs {
 class Region
 {
 public:
+    /// \param name of memory that other processes may map, see fd(); nil = none of them does
     /// \throws std::bad_alloc when the process may not map so much
-    explicit Region(size_t bytes);
+    explicit Region(size_t bytes, const char *name = nullptr);
     ~Region();
     Region(const Region &) = delete;
     Region &operator =(const Region &) = delete;
 
     char *data() const { return data_; }
     size_t size() const { return size_; }
+    /// for SharedMemory::map() in another process, to read; -1 = none: it has no name, or the process may not have another descriptor
+    int fd() const { return shared_.fd(); }
 
 private:
+    SharedMemory shared_; ///< empty unless other processes may map it
     char *data_;
     size_t size_;
 };
@@ -38,11 +43,13 @@ template <class T, class Number = size_t>
 class Table
 {
 public:
-    explicit Table(const size_t count): region_(count * sizeof(T)), count_(count) {}
+    /// \param name see Region
+    explicit Table(const size_t count, const char *const name = nullptr): region_(count * sizeof(T), name), count_(count) {}
 
     T &operator [](const Number i) { return reinterpret_cast<T *>(region_.data())[Place(i)]; }
     const T &operator [](const Number i) const { return reinterpret_cast<const T *>(region_.data())[Place(i)]; }
     size_t count() const { return count_; }
+    const Region &region() const { return region_; }
 
 private:
     static constexpr size_t Place(const size_t i) { return i; }

@@ -25,6 +25,8 @@ ClusterFs::statusText(const Status s)
         return "unsupported";
     case Status::offline:
         return "offline";
+    case Status::pending:
+        return "pending";
     case Status::aborted:
         return "aborted";
     }

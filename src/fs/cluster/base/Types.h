@@ -26,7 +26,8 @@ enum class Status : uint8_t {
     notOurs, ///< the device holds something else
     unsupported, ///< ours, but of a format or geometry that this code can't use
     offline, ///< the device was taken out of service
-    aborted ///< the caller, or a shutdown, ended it
+    aborted, ///< the caller, or a shutdown, ended it
+    pending ///< it is under way, and its outcome is told later
 };
 
 /// a short English word for messages

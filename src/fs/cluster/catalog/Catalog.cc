@@ -19,6 +19,7 @@ ClusterFs::SlotNo
 ClusterFs::Catalog::addStaged(const StageNo stage)
 {
     auto &o = staging_.entry(stage);
+    const auto changing = index_.change(o.key);
     const auto slot = index_.insert(o.key);
     if (slot == noSlot)
         return noSlot;
@@ -50,6 +51,7 @@ ClusterFs::Catalog::disownParts(const SlotNo slot)
     auto &r = index_[slot];
     if (!r.parted())
         return;
+    const auto changing = index_.change(slot);
     const auto first = r.firstPart();
     const auto payload = payloadBytes(slot);
     liveBytes_ -= objectSize(slot) - payload;
@@ -63,6 +65,7 @@ void
 ClusterFs::Catalog::place(const SlotNo slot, const ClusterNo cluster, const uint32_t offset, const uint32_t payload, const bool joined)
 {
     auto &r = index_[slot];
+    const auto changing = index_.change(slot);
     if (joined)
         r.setFlags(r.flags() | flagJoined);
     assert(r.staged());
@@ -207,6 +210,7 @@ ClusterFs::Catalog::dropStaged(const StageNo stage)
 ClusterFs::SlotNo
 ClusterFs::Catalog::addFound(const HashedKey hashed, const Key *key, const Record &like, const uint32_t payload)
 {
+    const auto changing = index_.change(hashed);
     const auto slot = index_.insert(hashed, key);
     if (slot == noSlot)
         return noSlot;
@@ -248,6 +252,7 @@ ClusterFs::Catalog::supersede(const SlotNo slot)
 void
 ClusterFs::Catalog::relocate(const SlotNo slot, const StageNo stage)
 {
+    const auto changing = index_.change(slot); // nobody may see it gone
     const auto origin = index_[slot].cluster;
     const auto offset = index_[slot].offset();
     assert(clusters_[origin].relocated > 0);
@@ -321,6 +326,7 @@ void
 ClusterFs::Catalog::updateInfo(const SlotNo slot, const ObjectInfo &info)
 {
     auto &r = index_[slot];
+    const auto changing = index_.change(slot);
     auto own = info;
     own.flags = static_cast<uint8_t>((info.flags & flagsOfCaller) | (r.flags() & ~flagsOfCaller & ~flagDoubtful));
     r.setInfo(own);

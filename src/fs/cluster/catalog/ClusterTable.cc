@@ -28,7 +28,7 @@ constexpr unsigned followers[clusterStateCount] = {
 
 ClusterFs::ClusterTable::ClusterTable(const uint32_t clusterCount, Changes &changes):
     changes_(changes),
-    entries_(clusterCount)
+    entries_(clusterCount, "clusterfs-clusters")
 {
     states_[static_cast<unsigned>(ClusterState::unknown)] = clusterCount;
 }

@@ -27,11 +27,11 @@ constexpr unsigned clusterStateCount = 9;
 /// The number of a cluster or of a slot. noCluster and noSlot are zero in memory, so that an empty table
 /// of millions of clusters, a mapping filled with zeros, takes no pages.
 template <class Number>
-class Link
+class StoredNumber
 {
 public:
     operator Number() const { return Number(~inverse_); }
-    Link &operator =(const Number number) {
+    StoredNumber &operator =(const Number number) {
         inverse_ = ~number.value();
         return *this;
     }
@@ -46,15 +46,15 @@ struct ClusterEntry {
 
     Sequence sequence; ///< of its contents; announced: the new contents will have a higher one
     uint64_t total; ///< first part of an object: the object's stored bytes
-    Link<SlotNo> first; ///< packed: the first record, linked by Record::sibling; part: the owner's record
+    StoredNumber<SlotNo> first; ///< packed: the first record, linked by Record::sibling; part: the owner's record
     uint32_t live; ///< packed: records that are not dead
     uint32_t liveBytes; ///< packed: bytes of the extents of those
     uint32_t end; ///< bytes written, from the cluster's start
     uint32_t pins; ///< readers and requests that need the bytes to stay
     uint32_t heat; ///< the newest sequence number at the last use, low 32 bits
-    Link<ClusterNo> previous; ///< packed: the next one in the list that was used later
-    Link<ClusterNo> next; ///< packed: the next one in the list that was used earlier
-    Link<ClusterNo> nextPart; ///< part: the object's next part
+    StoredNumber<ClusterNo> previous; ///< packed: the next one in the list that was used later
+    StoredNumber<ClusterNo> next; ///< packed: the next one in the list that was used earlier
+    StoredNumber<ClusterNo> nextPart; ///< part: the object's next part
     uint32_t headBytes; ///< first part of an object: payload bytes in the extent of its head
     uint32_t written; ///< when, seconds since 1970, low 32 bits
     ClusterState state;
@@ -76,6 +76,8 @@ public:
     bool has(const ClusterNo n) const { return n.value() < count(); }
     /// the next one on the device, the first one behind the last
     ClusterNo after(const ClusterNo n) const { return has(n + 1) ? n + 1 : ClusterNo(0); }
+
+    const Region &memory() const { return entries_.region(); } ///< for IndexView in another process
 
     /// whether a cluster may go from one state to another
     static bool MayFollow(ClusterState from, ClusterState to);

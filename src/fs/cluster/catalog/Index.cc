@@ -37,10 +37,12 @@ ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, con
     hasher_(secret, baseBuckets),
     baseBuckets_(baseBuckets),
     bucketCount_(baseBuckets),
-    records_(affordable(capacity, sizeof(Record) + sizeof(uint32_t) + (keepKeys ? sizeof(Key) : 0))),
+    head_(1, "clusterfs-index-head"),
+    records_(affordable(capacity, sizeof(Record) + sizeof(uint32_t) + (keepKeys ? sizeof(Key) : 0)), "clusterfs-records"),
     // enough buckets for all records, with recordsInBucket in each
-    buckets_(std::max<uint64_t>(baseBuckets, records_.count() / recordsInBucket + 1))
+    buckets_(std::max<uint64_t>(baseBuckets, records_.count() / recordsInBucket + 1), "clusterfs-buckets")
 {
+    setBucketCount(baseBuckets);
     assert(capacity > 0 && capacity < Record::lastFlag);
     assert(baseBuckets > 0 && baseBuckets < Record::lastFlag);
     if (keepKeys)
@@ -51,19 +53,16 @@ void
 ClusterFs::Index::expect(const uint64_t records)
 {
     assert(!used_);
-    bucketCount_ = std::max<uint64_t>(baseBuckets_, std::min<uint64_t>(records / recordsInBucket, buckets_.count()));
+    setBucketCount(std::max<uint64_t>(baseBuckets_, std::min<uint64_t>(records / recordsInBucket, buckets_.count())));
     for (level_ = 0; bucketCount_ >= uint64_t(baseBuckets_) << (level_ + 1); ++level_)
         continue;
 }
 
-uint32_t
-ClusterFs::Index::bucketOf(const HashedKey k) const
+void
+ClusterFs::Index::setBucketCount(const uint64_t count)
 {
-    const auto before = uint64_t(baseBuckets_) << level_; // buckets when this level began; bucketCount_ - before of them are split
-    auto bucket = k.bucket + uint64_t(baseBuckets_) * (k.tag & ((uint64_t(1) << level_) - 1));
-    if (bucket < bucketCount_ - before)
-        bucket += before * ((k.tag >> level_) & 1);
-    return static_cast<uint32_t>(bucket);
+    bucketCount_ = count;
+    head_[0].buckets.store(count, std::memory_order_relaxed);
 }
 
 /// splits the next bucket: its records whose tags have the next bit set move to a new bucket
@@ -73,6 +72,7 @@ ClusterFs::Index::split()
     const auto before = uint64_t(baseBuckets_) << level_;
     const auto from = static_cast<uint32_t>(bucketCount_ - before);
     const auto to = static_cast<uint32_t>(bucketCount_);
+    const auto changing = change(HashedKey{from % baseBuckets_, 0});
     constexpr uint32_t ahead = 8; // splits; the processor fetches a record in that time
     if (buckets_[from + ahead]) // which exists: behind from are at least as many buckets as the smallest index has
         __builtin_prefetch(&records_[SlotNo(buckets_[from + ahead] - 1)]);
@@ -83,7 +83,8 @@ ClusterFs::Index::split()
         push((records_[at].tag >> level_) & 1 ? to : from, at);
         at = (next & Record::lastFlag) ? noSlot : SlotNo(next);
     }
-    if (++bucketCount_ == 2 * before)
+    setBucketCount(bucketCount_ + 1);
+    if (bucketCount_ == 2 * before)
         ++level_;
 }
 
@@ -119,6 +120,7 @@ ClusterFs::Index::insert(const HashedKey k, const Key *const key)
         return noSlot;
     if (linked_ >= recordsInBucket * bucketCount_ && bucketCount_ < buckets_.count())
         split();
+    const auto changing = change(k);
     auto &r = records_[slot];
     r = Record();
     r.tag = k.tag;
@@ -152,6 +154,7 @@ ClusterFs::Index::unlink(const SlotNo slot)
     auto &r = records_[slot];
     assert(!r.dead());
     const auto bucket = bucketOfSlot(slot);
+    const auto changing = change(HashedKey{bucket % baseBuckets_, 0});
     const SlotNo first(buckets_[bucket] - 1);
     if (first == slot) {
         buckets_[bucket] = (r.next & Record::lastFlag) ? 0 : r.next + 1;

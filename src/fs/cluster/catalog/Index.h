@@ -6,6 +6,7 @@
 
 #include "fs/cluster/base/HashedKey.h"
 #include "fs/cluster/base/Memory.h"
+#include "fs/cluster/catalog/IndexHead.h"
 #include "fs/cluster/catalog/Record.h"
 
 #include <memory>
@@ -71,6 +72,11 @@ public:
     Record &operator [](const SlotNo s) { return records_[s]; }
     const Record &operator [](const SlotNo s) const { return records_[s]; }
 
+    /// Whoever changes a record outside of this class says so for as long as it changes: other processes look records up.
+    IndexHead::Change change(const Key &k) { return change(hashOf(k)); }
+    IndexHead::Change change(const HashedKey k) { return {head_[0], k}; }
+    IndexHead::Change change(const SlotNo linked) { return change(hashedOf(linked)); }
+
     /// the hashed key of a linked record
     HashedKey hashedOf(SlotNo) const;
 
@@ -86,10 +92,16 @@ public:
     uint64_t bucketCount() const { return bucketCount_; }
     uint64_t bytesInUse() const; ///< bytes of buckets, touched records and keys
 
+    /* for IndexView in another process */
+    const Region &headMemory() const { return head_.region(); }
+    const Region &bucketMemory() const { return buckets_.region(); }
+    const Region &recordMemory() const { return records_.region(); }
+
 private:
     static constexpr uint32_t recordsInBucket = 2; ///< the mean from which on buckets are split
 
-    uint32_t bucketOf(HashedKey) const;
+    uint32_t bucketOf(const HashedKey k) const { return IndexHead::BucketOf(k, baseBuckets_, level_, bucketCount_); }
+    void setBucketCount(uint64_t);
     uint32_t bucketOfSlot(SlotNo) const;
     SlotNo allocate();
     void split();
@@ -99,6 +111,7 @@ private:
     const uint32_t baseBuckets_;
     unsigned level_ = 0; ///< bits of the tag that choose a bucket; one more for buckets that this level has split
     uint64_t bucketCount_;
+    Table<IndexHead> head_;
     Table<Record, SlotNo> records_;
     Table<uint32_t> buckets_; ///< slot + 1 of the first record, 0 = empty
     std::unique_ptr<Table<Key, SlotNo>> keys_;

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/device/DeviceCheck.h"
 
+#include "fs/cluster/base/Descriptor.h"
 #include "fs/cluster/device/DeviceInUse.h"
 #include "fs/cluster/device/Disk.h"
 #include "fs/cluster/device/PathCheck.h"
@@ -23,23 +24,6 @@ namespace {
 
 constexpr uint64_t mebibyte = 1 << 20;
 const char wayOut[] = "; if nothing on it is needed, wipe it with wipefs -a, or format with clusterfs format --force";
-
-/// a descriptor that closes itself
-class Descriptor
-{
-public:
-    explicit Descriptor(const int fd): fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0)
-            close(fd_);
-    }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator =(const Descriptor &) = delete;
-    int get() const { return fd_; }
-
-private:
-    int fd_;
-};
 
 /// fills the buffer; \returns false on errors, with errno
 bool

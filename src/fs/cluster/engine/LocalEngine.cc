@@ -528,3 +528,18 @@ ClusterFs::LocalEngine::report() const
 {
     return reportText(snapshotOf(*this, context_.device));
 }
+
+ClusterFs::SharedTables
+ClusterFs::LocalEngine::sharedTables() const
+{
+    const auto &index = context_.catalog.index();
+    const auto of = [](const Region &memory) { return SharedTables::Memory{memory.fd(), memory.size()}; };
+    SharedTables tables;
+    tables.memories[SharedTables::head] = of(index.headMemory());
+    tables.memories[SharedTables::buckets] = of(index.bucketMemory());
+    tables.memories[SharedTables::records] = of(index.recordMemory());
+    tables.memories[SharedTables::clusters] = of(context_.catalog.clusters().memory());
+    tables.baseBuckets = context_.geometry.baseBuckets;
+    tables.secret = checkpointer_.superblock().secret;
+    return tables;
+}

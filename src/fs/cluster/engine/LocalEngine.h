@@ -68,12 +68,15 @@ public:
     uint64_t objectCount() const override { return context_.catalog.objects(); }
     uint64_t liveBytes() const override { return context_.catalog.liveBytes(); }
     uint64_t capacityBytes() const override;
+    uint64_t deviceBytes() const override { return context_.geometry.deviceBytes; }
+    uint32_t clusterBytes() const override { return context_.geometry.clusterBytes; }
     uint64_t maxObjectSize() const override { return writers_.largestObject(); }
     bool indexLoaded() const override { return recovery_.storable(); }
     double recoveryProgress() const override { return recovery_.progress(); }
     Stats stats() const override;
     const Superblock *superblock() const override { return closed() ? nullptr : &checkpointer_.superblock(); }
     std::string report() const override;
+    SharedTables sharedTables() const override;
 
     /// index, cluster table and staging, to look at between two calls; searches and maps of a running store need them
     const StoreContext &context() const { return context_; }

@@ -320,7 +320,7 @@ ClusterFs::ObjectWriter::PartDone(WriterGroup &group, const WritingPointer &obje
 }
 
 ClusterFs::Status
-ClusterFs::ObjectWriter::finish()
+ClusterFs::ObjectWriter::finish(std::function<void(Status)>)
 {
     auto &o = *object_;
     if (!*engineAlive_ || o.failed)

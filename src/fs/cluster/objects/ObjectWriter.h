@@ -110,7 +110,7 @@ public:
     ~ObjectWriter() override;
 
     bool append(const char *, size_t) override;
-    Status finish() override;
+    Status finish(std::function<void(Status)>) override;
     uint64_t size() const override { return object_->size; }
     bool congested() const override;
     bool parted() const override { return object_->parts || object_->filling; }

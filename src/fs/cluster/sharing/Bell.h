@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SHARING_BELL_H
 #define SQUID_SRC_FS_CLUSTER_SHARING_BELL_H
 
-#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/base/Descriptor.h"
 
 #include <sys/eventfd.h>
 

@@ -6,7 +6,7 @@
 
 #include "fs/cluster/sharing/Bell.h"
 #include "fs/cluster/sharing/Ring.h"
-#include "fs/cluster/sharing/SharedMemory.h"
+#include "fs/cluster/base/SharedMemory.h"
 
 #include <optional>
 #include <string>

@@ -4,6 +4,17 @@
 #include "fs/cluster/sharing/Control.h"
 
 void
+ClusterFs::Control::begin(const Engine &engine)
+{
+    tables = engine.sharedTables();
+    for (auto &memory: tables.memories)
+        memory.fd = -1;
+    deviceBytes = engine.deviceBytes();
+    clusterBytes = engine.clusterBytes();
+    show(engine);
+}
+
+void
 ClusterFs::Control::show(const Engine &engine)
 {
     const auto order = std::memory_order_relaxed;

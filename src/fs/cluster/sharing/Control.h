@@ -13,6 +13,14 @@ namespace ClusterFs {
 
 /// Figures of the engine, each right by itself. Only the owner writes them, after each of its turns; workers map them to read.
 struct Control {
+    /* these stay, as long as the owner lives */
+    SharedTables tables; ///< without descriptors
+    uint64_t deviceBytes; ///< see ObjectStore
+    uint32_t clusterBytes; ///< see ObjectStore
+
+    /// Whether workers may look objects up. Just after its start the owner waits for workers of an earlier one, who may want
+    /// objects removed that the device still has.
+    std::atomic<bool> open;
     std::atomic<EngineState> state;
     std::atomic<bool> indexLoaded;
     std::atomic<uint32_t> load; ///< see Engine::canCreate(), of an object whose size nobody knows; above maxLoad = it takes none
@@ -23,7 +31,9 @@ struct Control {
     std::atomic<uint64_t> maxObjectSize;
     std::atomic<uint64_t> turns; ///< of the owner: it hangs while this stays the same
 
-    /// the owner's
+    /// the owner's, at its start
+    void begin(const Engine &);
+    /// the owner's, after each turn
     void show(const Engine &);
 };
 static_assert(std::atomic<EngineState>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&

@@ -5,7 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_SHARING_EVENTSET_H
 
 #include "fs/cluster/sharing/Bell.h"
-#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/base/Descriptor.h"
 
 #include <sys/epoll.h>
 

@@ -3,11 +3,13 @@
 
 #include "fs/cluster/sharing/Greeting.h"
 
+#include "fs/cluster/base/SystemError.h"
 #include "fs/cluster/base/Version.h"
+#include "fs/cluster/catalog/IndexView.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/sharing/Messages.h"
-#include "fs/cluster/sharing/SystemError.h"
+#include "fs/cluster/sharing/Removals.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -64,8 +66,9 @@ ClusterFs::programMark()
     for (const auto c: projectVersion)
         add(static_cast<unsigned char>(c));
     for (const auto bytes: {Channel::toOwnerBytes, Channel::toWorkerBytes, sizeof(Control), sizeof(Messages::Note), sizeof(ObjectInfo),
-             sizeof(Messages::Open), sizeof(Messages::Fetch), sizeof(Messages::Create), sizeof(Messages::NewHead),
-             sizeof(Messages::Bytes), sizeof(Messages::Done), static_cast<size_t>(Messages::Kind::replaced)})
+             sizeof(Messages::Open), sizeof(Messages::OpenWriter), sizeof(Messages::Fetch), sizeof(Messages::Create), sizeof(Messages::NewHead),
+             sizeof(Messages::Bytes), sizeof(Messages::Done), sizeof(Removals),
+             sizeof(IndexHead), sizeof(Record), sizeof(ClusterEntry), static_cast<size_t>(Messages::Kind::replaced)})
         add(bytes);
     return hash;
 }
@@ -113,10 +116,11 @@ ClusterFs::acceptWorker(const int listening, bool &refused)
 }
 
 bool
-ClusterFs::greet(const int socket, const std::vector<int> &descriptors)
+ClusterFs::greet(const int socket, const std::vector<int> &descriptors, const uint32_t row)
 {
     Greeting greeting;
     greeting.descriptors = static_cast<uint32_t>(descriptors.size());
+    greeting.row = row;
     greeting.program = programMark();
     Envelope envelope(&greeting, sizeof(greeting));
     const auto bytes = sizeof(int) * descriptors.size();
@@ -143,7 +147,7 @@ ClusterFs::connectToOwner(const std::string &path)
 }
 
 ClusterFs::Greeted
-ClusterFs::takeGreeting(const int socket, const size_t wanted, std::vector<Descriptor> &descriptors)
+ClusterFs::takeGreeting(const int socket, const size_t wanted, std::vector<Descriptor> &descriptors, uint32_t &row)
 {
     Greeting greeting;
     Envelope envelope(&greeting, sizeof(greeting));
@@ -166,6 +170,7 @@ ClusterFs::takeGreeting(const int socket, const size_t wanted, std::vector<Descr
     }
     if (bytes != static_cast<ssize_t>(sizeof(greeting)) || greeting.magic != Greeting::mark || greeting.program != programMark())
         return Greeted::stranger;
+    row = greeting.row;
     // fewer come when this process has all the descriptors that it may have
     return descriptors.size() == wanted && greeting.descriptors == wanted ? Greeted::yes : Greeted::gone;
 }

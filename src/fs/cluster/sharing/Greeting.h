@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SHARING_GREETING_H
 #define SQUID_SRC_FS_CLUSTER_SHARING_GREETING_H
 
-#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/base/Descriptor.h"
 
 #include <cstdint>
 #include <string>
@@ -18,10 +18,11 @@ namespace ClusterFs {
 /// what the owner says to a worker, beside descriptors
 struct Greeting {
     static constexpr uint32_t mark = 0x43664f77; ///< tells it from what another program would send
-    static constexpr size_t maxDescriptors = 8;
+    static constexpr size_t maxDescriptors = 16;
 
     uint32_t magic = mark;
     uint32_t descriptors = 0; ///< how many come along
+    uint32_t row = 0; ///< of the worker in Removals
     uint64_t program = 0; ///< of the owner: see programMark()
 };
 
@@ -40,8 +41,9 @@ Descriptor listenForWorkers(const std::string &path, std::string &error);
 Descriptor acceptWorker(int listening, bool &refused);
 
 /// Greets a worker.
+/// \param row of the worker in Removals
 /// \returns false when the worker is gone
-bool greet(int socket, const std::vector<int> &descriptors);
+bool greet(int socket, const std::vector<int> &descriptors, uint32_t row);
 
 /// Connects to the owner, and does not wait.
 /// \returns none when nobody listens there now
@@ -56,7 +58,8 @@ enum class Greeted : uint8_t {
 };
 /// Takes the owner's greeting, if it has come.
 /// \param wanted how many descriptors it must have; they are received in this order
-Greeted takeGreeting(int socket, size_t wanted, std::vector<Descriptor> &);
+/// \param row receives that of this worker in Removals
+Greeted takeGreeting(int socket, size_t wanted, std::vector<Descriptor> &, uint32_t &row);
 
 /// whether the other side of a socket is gone, or has sent what it must not send
 bool hungUp(int socket);

@@ -35,7 +35,7 @@ ClusterFs::Link::poll()
         forgetHeardRemovals();
     }
     runLater();
-    if (channel_ && (channel_->broken() || ownerHangs_))
+    if (channel_ && (channel_->broken() || tooMuchKept_ || hangs()))
         disconnect();
     if (channel_ && !channel_->sleep())
         events_.ringAgain();
@@ -73,23 +73,66 @@ void
 ClusterFs::Link::join()
 {
     std::vector<Descriptor> descriptors;
-    const auto greeted = takeGreeting(socket_.get(), 4, descriptors);
+    uint32_t row = 0;
+    const auto greeted = takeGreeting(socket_.get(), 5 + SharedTables::count, descriptors, row);
     if (greeted == Greeted::notYet)
         return;
-    std::string error;
-    auto channel = std::make_unique<Channel>();
     // a worker of another version is about to be restarted, or its owner is: it tries again
-    if (greeted != Greeted::yes ||
-            !channel->join(std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2]), error) ||
-            !controlMemory_.map(std::move(descriptors[3]), sizeof(Control), SharedMemory::Access::read, error) ||
-            !events_.watch(channel->bell().fd())) {
+    if (greeted != Greeted::yes || !take(std::move(descriptors), row)) {
         disconnect();
         return;
     }
-    channel_ = std::move(channel);
-    control_ = reinterpret_cast<const Control *>(controlMemory_.data());
     ++connections_;
+    for (const auto &removal: removals_)
+        row_->add(removal.key);
     sendRemovals();
+}
+
+/// maps what the owner has sent
+/// \returns false when that is not possible
+bool
+ClusterFs::Link::take(std::vector<Descriptor> all, const uint32_t row)
+{
+    std::string error;
+    auto channel = std::make_unique<Channel>();
+    if (row >= Removals::maxRows ||
+            !channel->join(std::move(all[0]), std::move(all[1]), std::move(all[2]), error) ||
+            !controlMemory_.map(std::move(all[3]), sizeof(Control), SharedMemory::Access::read, error) ||
+            !removalMemory_.map(std::move(all[4]), sizeof(Removals), SharedMemory::Access::write, error))
+        return false;
+    const auto control = reinterpret_cast<const Control *>(controlMemory_.data());
+    SharedIndex::Descriptors tables;
+    for (size_t i = 0; i < tables.size(); ++i)
+        tables[i] = std::move(all[5 + i]);
+    auto index = std::make_unique<SharedIndex>();
+    if (!index->map(std::move(tables), control->tables, error) || !events_.watch(channel->bell().fd()))
+        return false;
+    channel_ = std::move(channel);
+    index_ = std::move(index);
+    control_ = control;
+    allRemovals_ = reinterpret_cast<Removals *>(removalMemory_.data());
+    row_ = &allRemovals_->rows[row];
+    turnSeenAt_ = clock_.micros();
+    return true;
+}
+
+/// whether the owner has done nothing for long
+bool
+ClusterFs::Link::hangs()
+{
+    const auto turns = control_->turns.load(std::memory_order_relaxed);
+    const auto now = clock_.micros();
+    if (turns != turnsSeen_ || now < turnSeenAt_) {
+        turnsSeen_ = turns;
+        turnSeenAt_ = now;
+    }
+    return now - turnSeenAt_ > hangMicros;
+}
+
+bool
+ClusterFs::Link::find(const Key &key, ObjectInfo &info) const
+{
+    return connected() && control_->open.load(std::memory_order_relaxed) && !allRemovals_->mayHave(key) && index_->find(key, info);
 }
 
 void
@@ -105,10 +148,14 @@ ClusterFs::Link::disconnect()
     channel_ = nullptr;
     control_ = nullptr;
     controlMemory_ = SharedMemory();
+    allRemovals_ = nullptr;
+    row_ = nullptr;
+    removalMemory_ = SharedMemory();
+    index_ = nullptr;
     socket_.reset();
     kept_.clear();
     keptBytes_ = 0;
-    ownerHangs_ = false;
+    tooMuchKept_ = false;
     std::vector<uint64_t> numbers;
     for (const auto &each: correspondents_)
         numbers.push_back(each.first);
@@ -169,8 +216,8 @@ ClusterFs::Link::sendOrKeep(const Kind kind, const void *const message, const si
 {
     if (kept_.empty() && put(kind, message, size, more, bytes))
         return;
-    ownerHangs_ = ownerHangs_ || keptBytes_ + size + bytes > mostKept;
-    if (ownerHangs_) {
+    tooMuchKept_ = tooMuchKept_ || keptBytes_ + size + bytes > mostKept;
+    if (tooMuchKept_) {
         events_.ringAgain(); // poll() disconnects
         return;
     }
@@ -207,6 +254,8 @@ ClusterFs::Link::remove(const Key &key)
         return;
     }
     removals_.push_back({key, 0});
+    if (connected())
+        row_->add(key);
     if (connected() && kept_.empty())
         sendRemovals();
 }

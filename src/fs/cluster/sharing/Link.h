@@ -7,10 +7,12 @@
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
-#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/base/Descriptor.h"
 #include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Messages.h"
-#include "fs/cluster/sharing/SharedMemory.h"
+#include "fs/cluster/sharing/Removals.h"
+#include "fs/cluster/sharing/SharedIndex.h"
+#include "fs/cluster/base/SharedMemory.h"
 
 #include <cstdint>
 #include <deque>
@@ -43,6 +45,7 @@ public:
     static constexpr uint64_t connectMicros = 100000; ///< between two attempts
     static constexpr size_t maxKept = 4 << 20; ///< bytes from which on objects on their way in are given up
     static constexpr size_t mostKept = 2 * maxKept; ///< bytes from which on the owner counts as dead: it hangs
+    static constexpr uint64_t hangMicros = 5000000; ///< without a turn of the owner, from which on it counts as dead
     static constexpr size_t maxRemovals = 1 << 20; ///< that are kept for an owner
 
     /// \param path of the owner's socket
@@ -60,6 +63,10 @@ public:
     bool connected() const { return channel_ != nullptr; }
     /// the owner's figures; nil unless connected
     const Control *control() const { return control_; }
+
+    /// Looks an object up in the owner's index.
+    /// \returns false when there is none, when somebody wants it removed, or when there is no owner
+    bool find(const Key &, ObjectInfo &) const;
 
     /// Sends a message that may be lost: a hint.
     template <class Message>
@@ -110,6 +117,8 @@ private:
     void takeAnswers();
     void dispatch(const RingReader::Record &);
     void sendKept();
+    bool take(std::vector<Descriptor>, uint32_t row);
+    bool hangs();
     void sendRemovals();
     void forgetHeardRemovals();
     void runLater();
@@ -123,10 +132,16 @@ private:
     std::unique_ptr<Channel> channel_; ///< nil until the owner has greeted
     SharedMemory controlMemory_;
     const Control *control_ = nullptr;
+    SharedMemory removalMemory_;
+    Removals *allRemovals_ = nullptr; ///< of all workers; nil unless connected
+    RemovalRow *row_ = nullptr; ///< of this worker
+    std::unique_ptr<SharedIndex> index_; ///< nil unless connected
+    uint64_t turnsSeen_ = 0; ///< of the owner, see Control
+    uint64_t turnSeenAt_ = 0; ///< Clock::micros() when these were seen first
     uint64_t nextAttempt_ = 0; ///< Clock::micros()
     std::deque<Kept> kept_;
     size_t keptBytes_ = 0;
-    bool ownerHangs_ = false; ///< mostKept was reached
+    bool tooMuchKept_ = false; ///< mostKept was reached
     std::deque<Removal> removals_; ///< that the owner may not have heard of
     bool removalsLost_ = false;
     std::unordered_map<uint64_t, Correspondent *> correspondents_;

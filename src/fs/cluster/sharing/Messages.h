@@ -27,6 +27,7 @@ enum class Kind : uint32_t {
     remove, ///< Named: see Engine::remove()
     updateInfo, ///< Described: see Engine::updateInfo()
     open, ///< Open: opens a reader, and wants its first bytes
+    openWriter, ///< OpenWriter: the same, of an object that is being written by this worker, or was until now
     fetch, ///< Fetch: wants further bytes of a reader
     closeReader, ///< Numbered
     create, ///< Create: opens a writer
@@ -72,6 +73,10 @@ struct Open {
     Key key;
     uint64_t bytes; ///< that are wanted of its beginning
 };
+struct OpenWriter {
+    Open reader;
+    uint64_t writer;
+};
 struct Fetch {
     uint64_t number;
     uint64_t offset;
@@ -106,7 +111,7 @@ struct Done {
 /// a channel carries it
 template <class Message>
 constexpr bool plain = std::is_trivially_copyable<Message>::value;
-static_assert(plain<Note> && plain<Named> && plain<Described> && plain<Numbered> && plain<Open> && plain<Fetch> && plain<Create> &&
+static_assert(plain<Note> && plain<Named> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> && plain<Fetch> && plain<Create> &&
     plain<NewHead> && plain<Bytes> && plain<Done>, "messages are copied byte by byte");
 
 } // namespace Messages

@@ -4,25 +4,26 @@
 #include "fs/cluster/sharing/Owner.h"
 
 #include "fs/cluster/sharing/Greeting.h"
-#include "fs/cluster/sharing/SystemError.h"
+#include "fs/cluster/base/SystemError.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
-ClusterFs::Owner::Owner(Engine &engine, std::string path):
+ClusterFs::Owner::Owner(Engine &engine, const Clock &clock, std::string path):
     engine_(engine),
-    path_(std::move(path))
+    clock_(clock),
+    path_(std::move(path)),
+    openAt_(clock.micros() + openMicros)
 {
 }
 
 std::unique_ptr<ClusterFs::Owner>
-ClusterFs::Owner::Open(Engine &engine, const std::string &path, std::string &error)
+ClusterFs::Owner::Open(Engine &engine, const Clock &clock, const std::string &path, std::string &error)
 {
-    std::unique_ptr<Owner> owner(new Owner(engine, path));
-    if (!owner->controlMemory_.make("clusterfs-control", sizeof(Control), error))
+    std::unique_ptr<Owner> owner(new Owner(engine, clock, path));
+    if (!owner->makeMemory(error))
         return nullptr;
-    owner->control_ = new (owner->controlMemory_.data()) Control();
-    owner->control_->show(engine);
     if (!owner->events_.works()) {
         error = systemError("no file descriptor for workers");
         return nullptr;
@@ -37,6 +38,25 @@ ClusterFs::Owner::Open(Engine &engine, const std::string &path, std::string &err
     return owner;
 }
 
+/// makes the memory that is for all workers
+bool
+ClusterFs::Owner::makeMemory(std::string &error)
+{
+    for (const auto &memory: engine_.sharedTables().memories) {
+        if (memory.fd < 0) {
+            error = "no file descriptor for the index that workers are to see";
+            return false;
+        }
+    }
+    if (!controlMemory_.make("clusterfs-control", sizeof(Control), error) ||
+            !removalMemory_.make("clusterfs-removals", sizeof(Removals), error))
+        return false;
+    control_ = new (controlMemory_.data()) Control();
+    control_->begin(engine_);
+    removals_ = reinterpret_cast<Removals *>(removalMemory_.data()); // as zeros it is empty, and takes no memory
+    return true;
+}
+
 ClusterFs::Owner::~Owner()
 {
     if (listening_)
@@ -48,6 +68,8 @@ ClusterFs::Owner::poll()
 {
     events_.take([this](const int fd) { takeEvent(fd); });
     auto more = turnOfAll();
+    if (clock_.micros() >= openAt_)
+        control_->open.store(true, std::memory_order_relaxed);
     control_->show(engine_);
     for (const auto &member: members_) {
         if (!member->session.sleep())
@@ -102,15 +124,30 @@ ClusterFs::Owner::admit(Descriptor socket)
     std::string error;
     if (!channel.make(error))
         return false;
+    const auto row = freeRow();
+    if (row >= removals_->rowsUsed.load(std::memory_order_relaxed))
+        removals_->rowsUsed.store(row + 1, std::memory_order_release);
     const auto bell = channel.bell().fd();
-    const std::vector<int> descriptors{channel.memoryFd(), bell, channel.othersBellFd(), controlMemory_.fd()};
-    if (!events_.watch(bell) || !events_.watch(socket.get()) || !greet(socket.get(), descriptors)) {
+    std::vector<int> descriptors{channel.memoryFd(), bell, channel.othersBellFd(), controlMemory_.fd(), removalMemory_.fd()};
+    for (const auto &memory: engine_.sharedTables().memories)
+        descriptors.push_back(memory.fd);
+    if (!events_.watch(bell) || !events_.watch(socket.get()) || !greet(socket.get(), descriptors, row)) {
         events_.unwatch(bell);
         events_.unwatch(socket.get());
         return false;
     }
-    members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel)));
+    members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel), *removals_, row));
     return true;
+}
+
+/// the first row of the removals that no worker has; there is one, since there are not more workers
+uint32_t
+ClusterFs::Owner::freeRow() const
+{
+    uint32_t row = 0;
+    while (std::any_of(members_.begin(), members_.end(), [row](const auto &member) { return member->row == row; }))
+        ++row;
+    return row;
 }
 
 /// \returns whether there is more to do at once

@@ -6,10 +6,13 @@
 
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/sharing/Control.h"
-#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/base/Clock.h"
+#include "fs/cluster/base/Descriptor.h"
+#include "fs/cluster/base/SharedMemory.h"
 #include "fs/cluster/sharing/EventSet.h"
+#include "fs/cluster/sharing/Link.h"
+#include "fs/cluster/sharing/Removals.h"
 #include "fs/cluster/sharing/Session.h"
-#include "fs/cluster/sharing/SharedMemory.h"
 
 #include <cstdint>
 #include <memory>
@@ -24,14 +27,14 @@ namespace ClusterFs {
 class Owner
 {
 public:
-    static constexpr size_t maxWorkers = 256; ///< the next one is not let in
+    static constexpr size_t maxWorkers = Removals::maxRows; ///< the next one is not let in
     static constexpr unsigned recordsInTurn = 128; ///< messages that are taken from one worker before others have their turn
 
     /// \param engine outlives the owner
     /// \param path of the socket, see listenForWorkers()
     /// \param error receives the reason when it fails
     /// \returns nil when it fails
-    static std::unique_ptr<Owner> Open(Engine &, const std::string &path, std::string &error);
+    static std::unique_ptr<Owner> Open(Engine &, const Clock &, const std::string &path, std::string &error);
 
     /// ends all sessions, and takes the socket away
     ~Owner();
@@ -45,19 +48,26 @@ public:
     /// readable, after each poll() of the engine, and at least 10 times a second.
     void poll();
 
+    /// how long no worker finds anything, see Control::open: those of an earlier owner have come back by then
+    static constexpr uint64_t openMicros = 2 * Link::connectMicros;
+
     size_t workers() const { return members_.size(); }
     uint64_t messages() const; ///< taken from workers so far
     uint64_t wakeUps() const; ///< of workers so far
 
 private:
     struct Member {
-        Member(Engine &engine, Descriptor s, Channel channel): socket(std::move(s)), session(engine, std::move(channel)) {}
+        Member(Engine &engine, Descriptor s, Channel channel, Removals &removals, const uint32_t r):
+            socket(std::move(s)), row(r), session(engine, std::move(channel), removals.rows[r]) {}
 
         Descriptor socket;
+        const uint32_t row; ///< in the removals
         Session session;
     };
 
-    Owner(Engine &, std::string path);
+    Owner(Engine &, const Clock &, std::string path);
+    bool makeMemory(std::string &error);
+    uint32_t freeRow() const;
     void letIn();
     bool admit(Descriptor socket);
     bool turnOfAll();
@@ -65,11 +75,15 @@ private:
     void takeEvent(int fd);
 
     Engine &engine_;
+    const Clock &clock_;
     const std::string path_;
+    const uint64_t openAt_; ///< Clock::micros(), see Control::open
     EventSet events_;
     Descriptor listening_;
     SharedMemory controlMemory_;
     Control *control_ = nullptr;
+    SharedMemory removalMemory_;
+    Removals *removals_ = nullptr;
     std::vector<std::unique_ptr<Member>> members_;
     uint64_t pastMessages_ = 0; ///< of sessions that have ended
     uint64_t pastWakeUps_ = 0;

@@ -13,8 +13,26 @@ ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const Key &key
     link_(std::move(link)),
     number_(link_->enter(*this)),
     key_(key),
+    writer_(0),
     size_(size),
     alive_(std::make_shared<bool>(true))
+{
+    begin();
+}
+
+ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const RemoteWriter &writer):
+    link_(std::move(link)),
+    number_(link_->enter(*this)),
+    key_(writer.key()),
+    writer_(writer.number()),
+    size_(writer.size()),
+    alive_(std::make_shared<bool>(true))
+{
+    begin();
+}
+
+void
+ClusterFs::RemoteReader::begin()
 {
     if (link_->connected())
         ask();
@@ -38,7 +56,7 @@ ClusterFs::RemoteReader::copy(const uint64_t offset, char *const to, const size_
         memcpy(to, bytes_.data() + from, bytes);
         return static_cast<int64_t>(bytes);
     }
-    return offset >= size_ ? 0 : -1;
+    return offset >= size_ && !writer_ ? 0 : -1;
 }
 
 void
@@ -65,6 +83,8 @@ ClusterFs::RemoteReader::ask()
     underWay_ = true;
     if (open_)
         link_->send(Kind::fetch, Fetch{number_, at_, pieceBytes});
+    else if (writer_)
+        link_->send(Kind::openWriter, OpenWriter{{number_, key_, pieceBytes}, writer_});
     else
         link_->send(Kind::open, Open{number_, key_, pieceBytes});
 }
@@ -84,8 +104,11 @@ ClusterFs::RemoteReader::hearBytes(const Bytes &m, const char *const bytes, cons
 {
     if (failure_ != Status::ok)
         return;
-    if (m.status == Status::ok && m.size != size_)
-        return fail(Status::notFound); // another version than the one that was looked up
+    if (m.status == Status::ok && m.size != size_) {
+        if (!writer_)
+            return fail(Status::notFound); // another version than the one that was looked up
+        size_ = m.size;
+    }
     open_ = open_ || m.status == Status::ok;
     if (m.status == Status::ok && m.offset == at_ + bytes_.size())
         bytes_.append(bytes, size);

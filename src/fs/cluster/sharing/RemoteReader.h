@@ -6,6 +6,7 @@
 
 #include "fs/cluster/api/Reader.h"
 #include "fs/cluster/sharing/Link.h"
+#include "fs/cluster/sharing/RemoteWriter.h"
 
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ public:
 
     /// \param size stored bytes, as the look-up has found
     RemoteReader(std::shared_ptr<Link>, const Key &, uint64_t size);
+    /// Reads an object that is being written, and so grows.
+    RemoteReader(std::shared_ptr<Link>, const RemoteWriter &);
     ~RemoteReader() override;
 
     /* Reader */
@@ -34,6 +37,7 @@ private:
     void bereave() override;
 
     void hearBytes(const Messages::Bytes &, const char *bytes, size_t);
+    void begin();
     void ask();
     bool has(const uint64_t offset) const { return offset >= at_ && offset < at_ + bytes_.size(); }
     void answer(Status);
@@ -43,7 +47,8 @@ private:
     const std::shared_ptr<Link> link_;
     const uint64_t number_;
     const Key key_;
-    const uint64_t size_;
+    const uint64_t writer_; ///< the number of the writer of an object that grows; 0 = none
+    uint64_t size_; ///< stored bytes; of an object that grows, those that the owner had when it told of it last
     bool open_ = false; ///< the owner has it
     uint64_t at_ = 0; ///< offset of the first byte of bytes_
     std::string bytes_; ///< of the object

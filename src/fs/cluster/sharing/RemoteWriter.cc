@@ -12,15 +12,15 @@ using namespace ClusterFs::Messages;
 ClusterFs::RemoteWriter::RemoteWriter(std::shared_ptr<Link> link, const Key &key, const ObjectInfo &info, const int64_t expectedSize):
     link_(std::move(link)),
     number_(link_->enter(*this)),
-    lost_(!link_->connected()),
-    alive_(std::make_shared<bool>(true))
+    key_(key),
+    partedFrom_(link_->connected() ? link_->control()->clusterBytes / 4 : 0),
+    lost_(!link_->connected())
 {
     link_->send(Kind::create, Create{number_, key, info, expectedSize});
 }
 
 ClusterFs::RemoteWriter::~RemoteWriter()
 {
-    *alive_ = false;
     link_->leave(number_);
     if (!finished_ && !lost_)
         link_->send(Kind::dropWriter, Numbered{number_});
@@ -44,19 +44,15 @@ ClusterFs::RemoteWriter::append(const char *bytes, size_t left)
     return !lost_;
 }
 
-void
-ClusterFs::RemoteWriter::finish(std::function<void(Status)> done)
+ClusterFs::Status
+ClusterFs::RemoteWriter::finish(std::function<void(Status)> later)
 {
-    done_ = std::move(done);
     finished_ = true;
-    if (!lost_) {
-        link_->send(Kind::finish, Numbered{number_});
-        return;
-    }
-    link_->later([this, alive = alive_] {
-        if (*alive)
-            end(Status::aborted);
-    });
+    if (lost_)
+        return Status::aborted;
+    done_ = std::move(later);
+    link_->send(Kind::finish, Numbered{number_});
+    return Status::pending;
 }
 
 void

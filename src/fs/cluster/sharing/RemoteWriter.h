@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SHARING_REMOTEWRITER_H
 #define SQUID_SRC_FS_CLUSTER_SHARING_REMOTEWRITER_H
 
+#include "fs/cluster/api/Writer.h"
 #include "fs/cluster/sharing/Link.h"
 
 #include <functional>
@@ -12,8 +13,8 @@
 namespace ClusterFs {
 
 /// Stores an object through the owner. It does not know at once what becomes of it: a limit of the owner's is heard of
-/// some calls later. If it is destroyed before finish(), the object is forgotten.
-class RemoteWriter final: private Correspondent
+/// some calls later.
+class RemoteWriter final: public Writer, private Correspondent
 {
 public:
     static constexpr size_t pieceBytes = 64 * 1024; ///< of an object in one message
@@ -24,18 +25,16 @@ public:
     RemoteWriter(const RemoteWriter &) = delete;
     RemoteWriter &operator =(const RemoteWriter &) = delete;
 
-    /// appends a copy of the bytes
-    /// \returns false once the object is known to be lost
-    bool append(const char *, size_t);
+    /* Writer */
+    bool append(const char *, size_t) override;
+    Status finish(std::function<void(Status)> later) override;
+    uint64_t size() const override { return size_; }
+    bool congested() const override { return congested_ || link_->behind(); }
+    bool parted() const override { return size_ > partedFrom_; }
 
-    /// The object is complete.
-    /// \param done is called once, from Link::poll(), unless this writer is destroyed before: ok, and all workers find
-    /// the object from here on; or as Writer::finish()
-    void finish(std::function<void(Status)> done);
-
-    uint64_t size() const { return size_; } ///< bytes taken so far
-    /// whether the device or the owner is behind, so that further bytes may reach a limit
-    bool congested() const { return congested_ || link_->behind(); }
+    uint64_t number() const { return number_; } ///< of this writer, in messages
+    const Key &key() const { return key_; }
+    bool lost() const { return lost_; } ///< whether the object is known to be lost
 
 private:
     /* Correspondent */
@@ -46,12 +45,13 @@ private:
 
     const std::shared_ptr<Link> link_;
     const uint64_t number_;
+    const Key key_;
+    const uint64_t partedFrom_; ///< bytes from which on a whole object may have parts
     uint64_t size_ = 0;
     bool lost_ = false;
     bool finished_ = false;
     bool congested_ = false;
     std::function<void(Status)> done_;
-    const std::shared_ptr<bool> alive_; ///< false for what comes later than the end
 };
 
 } // namespace ClusterFs

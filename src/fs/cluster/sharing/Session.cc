@@ -9,9 +9,10 @@
 
 using namespace ClusterFs::Messages;
 
-ClusterFs::Session::Session(Engine &engine, Channel channel):
+ClusterFs::Session::Session(Engine &engine, Channel channel, RemovalRow &removals):
     engine_(engine),
     channel_(std::move(channel)),
+    removals_(removals),
     alive_(std::make_shared<bool>(true))
 {
 }
@@ -19,6 +20,7 @@ ClusterFs::Session::Session(Engine &engine, Channel channel):
 ClusterFs::Session::~Session()
 {
     *alive_ = false;
+    removals_.reset();
 }
 
 bool
@@ -89,12 +91,14 @@ ClusterFs::Session::handle(const Record &record)
         Named m;
         if (!take(record, m))
             return;
-        if (kind == Kind::touch)
+        if (kind == Kind::touch) {
             engine_.touch(m.key);
-        else if (kind == Kind::unadmitted)
+        } else if (kind == Kind::unadmitted) {
             engine_.noteUnadmitted(m.key);
-        else
+        } else {
             engine_.remove(m.key);
+            removals_.noteDone();
+        }
         return;
     }
     case Kind::updateInfo: {
@@ -106,7 +110,15 @@ ClusterFs::Session::handle(const Record &record)
     case Kind::open: {
         Open m;
         if (take(record, m))
-            open(m);
+            open(m, nullptr);
+        return;
+    }
+    case Kind::openWriter: {
+        OpenWriter m;
+        if (!take(record, m))
+            return;
+        const auto found = writers_.find(m.writer);
+        open(m.reader, found == writers_.end() ? nullptr : found->second.writer.get());
         return;
     }
     case Kind::fetch: {
@@ -158,8 +170,9 @@ ClusterFs::Session::handle(const Record &record)
 
 /* reading */
 
+/// \param writer of the object; nil = it is to be looked up
 void
-ClusterFs::Session::open(const Open &m)
+ClusterFs::Session::open(const Open &m, const Writer *const writer)
 {
     if (readers_.count(m.number)) {
         broken_ = true;
@@ -171,7 +184,7 @@ ClusterFs::Session::open(const Open &m)
         answer(Kind::bytes, m.number, Status::busy);
         return;
     }
-    auto reader = engine_.read(m.key);
+    auto reader = writer ? engine_.read(*writer) : engine_.read(m.key);
     if (!reader) {
         answer(Kind::bytes, m.number, Status::notFound);
         return;

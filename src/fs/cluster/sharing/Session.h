@@ -7,6 +7,7 @@
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Messages.h"
+#include "fs/cluster/sharing/Removals.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,8 @@ public:
     static constexpr uint32_t pieceBytes = 64 * 1024; ///< of an object in one record
 
     /// \param channel made, and known to the worker
-    Session(Engine &, Channel);
+    /// \param removals the worker's row
+    Session(Engine &, Channel, RemovalRow &removals);
     ~Session();
     Session(const Session &) = delete;
     Session &operator =(const Session &) = delete;
@@ -79,7 +81,7 @@ private:
 
     void handle(const Record &);
     template <class Message> bool take(const Record &, Message &);
-    void open(const Messages::Open &);
+    void open(const Messages::Open &, const Writer *);
     void fetch(const Messages::Fetch &);
     void create(const Messages::Create &);
     void append(uint64_t number, const char *, size_t);
@@ -97,6 +99,7 @@ private:
 
     Engine &engine_;
     Channel channel_;
+    RemovalRow &removals_;
     std::unordered_map<uint64_t, Reading> readers_;
     std::unordered_map<uint64_t, Writing> writers_;
     std::vector<uint64_t> congested_; ///< writers whose worker was told that they are

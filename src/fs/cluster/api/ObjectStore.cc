@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The interface of the store. */
+/* The store as all processes see it that use it. */
 
-#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/api/ObjectStore.h"
 
 const char *
-ClusterFs::Engine::stateText() const
+ClusterFs::ObjectStore::stateText() const
 {
     switch (state()) {
     case EngineState::closed:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that several processes map. */
 
-#include "fs/cluster/sharing/SharedMemory.h"
+#include "fs/cluster/base/SharedMemory.h"
 
-#include "fs/cluster/sharing/SystemError.h"
+#include "fs/cluster/base/SystemError.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,7 +15,10 @@
 namespace ClusterFs {
 namespace {
 
-constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010 // of Linux 5.1; glibc has it since 2.31
+#endif
 
 } // namespace
 } // namespace ClusterFs
@@ -52,6 +55,12 @@ ClusterFs::SharedMemory::make(const char *const name, const size_t bytes, std::s
         return false;
     }
     return mapIt(bytes, Access::write, error);
+}
+
+void
+ClusterFs::SharedMemory::sealWrites()
+{
+    (void)fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
 }
 
 bool

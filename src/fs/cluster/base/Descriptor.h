@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A file descriptor that closes itself. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_SHARING_DESCRIPTOR_H
-#define SQUID_SRC_FS_CLUSTER_SHARING_DESCRIPTOR_H
+#ifndef SQUID_SRC_FS_CLUSTER_BASE_DESCRIPTOR_H
+#define SQUID_SRC_FS_CLUSTER_BASE_DESCRIPTOR_H
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Messages about system calls that have failed. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_SHARING_SYSTEMERROR_H
-#define SQUID_SRC_FS_CLUSTER_SHARING_SYSTEMERROR_H
+#ifndef SQUID_SRC_FS_CLUSTER_BASE_SYSTEMERROR_H
+#define SQUID_SRC_FS_CLUSTER_BASE_SYSTEMERROR_H
 
 #include <cerrno>
 #include <cstring>

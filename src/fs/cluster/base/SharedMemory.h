@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that several processes map. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_SHARING_SHAREDMEMORY_H
-#define SQUID_SRC_FS_CLUSTER_SHARING_SHAREDMEMORY_H
+#ifndef SQUID_SRC_FS_CLUSTER_BASE_SHAREDMEMORY_H
+#define SQUID_SRC_FS_CLUSTER_BASE_SHAREDMEMORY_H
 
-#include "fs/cluster/sharing/Descriptor.h"
+#include "fs/cluster/base/Descriptor.h"
 
 #include <cstddef>
 #include <string>
@@ -29,6 +29,10 @@ public:
     /// \param error receives the reason when it fails
     /// \returns false when the system refuses it
     bool make(const char *name, size_t bytes, std::string &error);
+
+    /// From now on, others can map it only to read, and so can this process. Linux before 5.1 does not know that, and lets
+    /// them.
+    void sealWrites();
 
     /// Maps what another process has made.
     /// \param bytes that it must have

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that several processes map: what is refused, and that its size stays. */
 
-#include "fs/cluster/sharing/SharedMemory.h"
+#include "fs/cluster/base/SharedMemory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables of an engine that other processes may map. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_API_SHAREDTABLES_H
+#define SQUID_SRC_FS_CLUSTER_API_SHAREDTABLES_H
+
+#include "fs/cluster/base/HashedKey.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ClusterFs {
+
+/// What IndexView needs. The descriptors belong to the engine.
+struct SharedTables {
+    enum Which { head, buckets, records, clusters, count };
+
+    struct Memory {
+        int fd = -1; ///< -1 = other processes can't have it
+        uint64_t bytes = 0;
+    };
+    std::array<Memory, count> memories;
+
+    uint32_t baseBuckets = 0; ///< of the smallest index
+    HashSecret secret{};
+};
+
+} // namespace ClusterFs
+
+#endif

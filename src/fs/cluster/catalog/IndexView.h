@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* An index as another process sees it. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_CATALOG_INDEXVIEW_H
+#define SQUID_SRC_FS_CLUSTER_CATALOG_INDEXVIEW_H
+
+#include "fs/cluster/base/HashedKey.h"
+#include "fs/cluster/catalog/ClusterTable.h"
+#include "fs/cluster/catalog/IndexHead.h"
+#include "fs/cluster/catalog/Record.h"
+
+#include <cstdint>
+
+namespace ClusterFs {
+
+/// Looks objects up in memory that another process changes meanwhile. It waits for nothing and writes nothing, and
+/// believes nothing: whatever the memory has, it looks within its bounds, and comes to an end.
+class IndexView
+{
+public:
+    /// the tables, which belong to the caller
+    struct Tables {
+        const IndexHead *head;
+        const uint32_t *buckets; ///< slot + 1 of the first record of each
+        uint64_t bucketsAtMost;
+        const Record *records;
+        uint64_t recordsAtMost;
+        const ClusterEntry *clusters;
+        uint32_t clusterCount;
+        uint32_t baseBuckets; ///< of the smallest index; above 0
+    };
+    IndexView(const Tables &tables, const HashSecret &secret): tables_(tables), hasher_(secret, tables.baseBuckets) {}
+
+    static constexpr unsigned maxTries = 8; ///< of a look-up, when the stripe changes meanwhile
+    static constexpr unsigned maxSteps = 64; ///< records of a bucket that are looked at
+
+    /// \param info receives the object's properties
+    /// \returns false when there is none, or its record changes all the time
+    bool find(const Key &, ObjectInfo &info) const;
+
+private:
+    struct Found {
+        bool any = false;
+        Record record;
+        uint64_t size = 0; ///< stored bytes
+    };
+    Found look(HashedKey) const;
+
+    const Tables tables_;
+    const KeyHasher hasher_;
+};
+
+} // namespace ClusterFs
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The store in a worker. */
+
+#include "fs/cluster/sharing/RemoteStore.h"
+
+#include "fs/cluster/sharing/RemoteReader.h"
+#include "fs/cluster/sharing/RemoteWriter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+using namespace ClusterFs::Messages;
+
+namespace {
+
+/// a figure that the owner shows
+template <class Number>
+Number
+shown(const ClusterFs::Control *const control, const std::atomic<Number> ClusterFs::Control::*const figure)
+{
+    return control ? (control->*figure).load(std::memory_order_relaxed) : Number();
+}
+
+} // namespace
+
+/// who waits for a new head
+class ClusterFs::RemoteStore::HeadRequest: private Correspondent
+{
+public:
+    HeadRequest(RemoteStore &store, std::function<void(Status)> done): store_(store), done_(std::move(done)), number_(store.link_->enter(*this)) {}
+    ~HeadRequest() override { store_.link_->leave(number_); }
+
+    uint64_t number() const { return number_; }
+
+private:
+    void hear(const Kind kind, const char *const content, const size_t bytes) override {
+        Done m;
+        if (kind != Kind::replaced || bytes < sizeof(m))
+            return;
+        memcpy(&m, content, sizeof(m));
+        end(m.status);
+    }
+    void bereave() override { end(Status::offline); }
+    void end(const Status status) {
+        const auto done = std::move(done_);
+        store_.forget(number_); // and so this
+        done(status);
+    }
+
+    RemoteStore &store_;
+    std::function<void(Status)> done_;
+    const uint64_t number_;
+};
+
+ClusterFs::RemoteStore::RemoteStore(const std::string &path, const Clock &clock):
+    clock_(clock),
+    link_(std::make_shared<Link>(path, clock))
+{
+}
+
+ClusterFs::RemoteStore::~RemoteStore() = default;
+
+ClusterFs::EngineState
+ClusterFs::RemoteStore::state() const
+{
+    return connected() ? shown(link_->control(), &Control::state) : EngineState::offline;
+}
+
+/* looking up */
+
+bool
+ClusterFs::RemoteStore::find(const Key &key, ObjectInfo &info)
+{
+    ++lookups_;
+    if (!peek(key, info))
+        return false;
+    ++found_;
+    return true;
+}
+
+bool
+ClusterFs::RemoteStore::peek(const Key &key, ObjectInfo &info) const
+{
+    if (!link_->find(key, info))
+        return false;
+    const auto expired = fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
+    return !expired;
+}
+
+bool
+ClusterFs::RemoteStore::has(const Key &key) const
+{
+    ObjectInfo info;
+    return peek(key, info);
+}
+
+void
+ClusterFs::RemoteStore::note(const Request &request)
+{
+    link_->hint(Kind::note, Note::Of(request));
+}
+
+void
+ClusterFs::RemoteStore::touch(const Key &key)
+{
+    link_->hint(Kind::touch, Named{key});
+}
+
+/* storing */
+
+bool
+ClusterFs::RemoteStore::canCreate(const int64_t size, int &load) const
+{
+    load = maxLoad;
+    if (!connected() || link_->behind() || size > static_cast<int64_t>(maxObjectSize()))
+        return false;
+    const auto seen = shown(link_->control(), &Control::load);
+    load = static_cast<int>(std::min<uint32_t>(seen, maxLoad));
+    return seen <= uint32_t(maxLoad);
+}
+
+std::unique_ptr<ClusterFs::Writer>
+ClusterFs::RemoteStore::create(const Key &key, const ObjectInfo &info, const int64_t expectedSize)
+{
+    int load = 0;
+    if (!canCreate(expectedSize, load))
+        return nullptr;
+    return std::make_unique<RemoteWriter>(link_, key, info, expectedSize);
+}
+
+void
+ClusterFs::RemoteStore::noteUnadmitted(const Key &key)
+{
+    link_->hint(Kind::unadmitted, Named{key});
+}
+
+/* reading */
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::RemoteStore::read(const Key &key)
+{
+    ObjectInfo info;
+    if (!peek(key, info))
+        return nullptr;
+    return std::make_unique<RemoteReader>(link_, key, info.size);
+}
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::RemoteStore::read(const Writer &writer)
+{
+    const auto &ours = static_cast<const RemoteWriter &>(writer);
+    if (!connected() || ours.lost())
+        return nullptr;
+    return std::make_unique<RemoteReader>(link_, ours);
+}
+
+/* forgetting and changing */
+
+bool
+ClusterFs::RemoteStore::remove(const Key &key)
+{
+    const auto known = has(key);
+    link_->remove(key); // known or not: a start may find the object later
+    return known;
+}
+
+void
+ClusterFs::RemoteStore::updateInfo(const Key &key, const ObjectInfo &info)
+{
+    link_->send(Kind::updateInfo, Described{key, info});
+}
+
+void
+ClusterFs::RemoteStore::replaceHead(const Key &key, const uint32_t oldHeadSize, const std::string &newHead, const ObjectInfo &info,
+                                    std::function<void(Status)> done)
+{
+    ask(Kind::replaceHead, NewHead{0, key, key, info, oldHeadSize}, newHead, std::move(done));
+}
+
+void
+ClusterFs::RemoteStore::rename(const Key &key, const Key &newKey, const uint32_t oldHeadSize, const std::string &newHead,
+                               std::function<void(Status)> done)
+{
+    ask(Kind::rename, NewHead{0, key, newKey, ObjectInfo(), oldHeadSize}, newHead, std::move(done));
+}
+
+void
+ClusterFs::RemoteStore::ask(const Kind kind, NewHead message, const std::string &newHead, std::function<void(Status)> done)
+{
+    const auto status = !connected() ? Status::offline :
+                        newHead.size() > maxHead ? Status::unsupported :
+                        requests_.size() >= maxRequests ? Status::busy : Status::ok;
+    if (status != Status::ok) {
+        link_->later([done = std::move(done), status] { done(status); });
+        return;
+    }
+    auto request = std::make_unique<HeadRequest>(*this, std::move(done));
+    message.number = request->number();
+    requests_[message.number] = std::move(request);
+    link_->send(kind, message, newHead.data(), newHead.size());
+}
+
+void
+ClusterFs::RemoteStore::forget(const uint64_t number)
+{
+    requests_.erase(number);
+}
+
+/* figures */
+
+uint64_t
+ClusterFs::RemoteStore::objectCount() const
+{
+    return shown(link_->control(), &Control::objects);
+}
+
+uint64_t
+ClusterFs::RemoteStore::liveBytes() const
+{
+    return shown(link_->control(), &Control::liveBytes);
+}
+
+uint64_t
+ClusterFs::RemoteStore::capacityBytes() const
+{
+    return shown(link_->control(), &Control::capacityBytes);
+}
+
+uint64_t
+ClusterFs::RemoteStore::deviceBytes() const
+{
+    return connected() ? link_->control()->deviceBytes : 0;
+}
+
+uint32_t
+ClusterFs::RemoteStore::clusterBytes() const
+{
+    return connected() ? link_->control()->clusterBytes : 0;
+}
+
+uint64_t
+ClusterFs::RemoteStore::maxObjectSize() const
+{
+    return shown(link_->control(), &Control::maxObjectSize);
+}
+
+bool
+ClusterFs::RemoteStore::indexLoaded() const
+{
+    return shown(link_->control(), &Control::indexLoaded);
+}
+
+double
+ClusterFs::RemoteStore::recoveryProgress() const
+{
+    return shown(link_->control(), &Control::progress) / 1000.0;
+}

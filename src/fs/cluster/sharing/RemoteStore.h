@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The store in a worker. */
+
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_REMOTESTORE_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_REMOTESTORE_H
+
+#include "fs/cluster/api/ObjectStore.h"
+#include "fs/cluster/sharing/Link.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace ClusterFs {
+
+/// Uses the engine of another process: looks objects up in its index, and sends it messages for all else. As long as there is
+/// no owner it is offline, and tries to find one.
+class RemoteStore final: public ObjectStore
+{
+public:
+    static constexpr size_t maxRequests = 1024; ///< new heads under way; the next one is answered busy
+    static constexpr size_t maxHead = Channel::toOwnerBytes / 4; ///< bytes of a new head; a larger one is answered unsupported
+
+    /// \param path of the owner's socket
+    RemoteStore(const std::string &path, const Clock &);
+    ~RemoteStore() override;
+
+    /// readable when poll() has something to do; -1 when the process has all the descriptors that it may have
+    int fd() const { return link_->fd(); }
+    bool connected() const { return link_->connected(); }
+    const Link &link() const { return *link_; }
+
+    /// objects that are older, seconds, are not found; 0 = no limit. See Config::fileLifetime
+    void setFileLifetime(const uint32_t seconds) { fileLifetime_ = seconds; }
+
+    /* ObjectStore */
+    EngineState state() const override;
+    void poll() override { link_->poll(); }
+    bool find(const Key &, ObjectInfo &) override;
+    bool peek(const Key &, ObjectInfo &) const override;
+    bool has(const Key &) const override;
+    void note(const Request &) override;
+    void touch(const Key &) override;
+    bool canCreate(int64_t size, int &load) const override;
+    std::unique_ptr<Writer> create(const Key &, const ObjectInfo &, int64_t expectedSize) override;
+    void noteUnadmitted(const Key &) override;
+    std::unique_ptr<Reader> read(const Key &) override;
+    std::unique_ptr<Reader> read(const Writer &) override;
+    bool remove(const Key &) override;
+    void updateInfo(const Key &, const ObjectInfo &) override;
+    void replaceHead(const Key &, uint32_t oldHeadSize, const std::string &newHead, const ObjectInfo &,
+                     std::function<void(Status)> done) override;
+    void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead, std::function<void(Status)> done) override;
+    uint64_t objectCount() const override;
+    uint64_t liveBytes() const override;
+    uint64_t capacityBytes() const override;
+    uint64_t deviceBytes() const override;
+    uint32_t clusterBytes() const override;
+    uint64_t maxObjectSize() const override;
+    bool indexLoaded() const override;
+    double recoveryProgress() const override;
+
+    uint64_t lookups() const { return lookups_; } ///< calls of find() so far
+    uint64_t found() const { return found_; } ///< those that found the object
+
+private:
+    class HeadRequest;
+    void ask(Messages::Kind, Messages::NewHead, const std::string &newHead, std::function<void(Status)> done);
+    void forget(uint64_t number);
+
+    const Clock &clock_;
+    const std::shared_ptr<Link> link_;
+    uint32_t fileLifetime_ = 0; ///< seconds; 0 = no limit
+    std::unordered_map< uint64_t, std::unique_ptr<HeadRequest> > requests_; ///< new heads under way
+    uint64_t lookups_ = 0;
+    uint64_t found_ = 0;
+};
+
+} // namespace ClusterFs
+
+#endif

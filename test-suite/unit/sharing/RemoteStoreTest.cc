@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The store as workers see it: what one of them does, the others see. */
+
+#include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/SocketFolder.h"
+
+#include "fs/cluster/sharing/Owner.h"
+#include "fs/cluster/sharing/RemoteStore.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ClusterFs;
+using namespace ClusterFs::Testing;
+
+namespace {
+
+class RemoteStoreTest: public testing::Test
+{
+protected:
+    void SetUp() override {
+        ASSERT_NO_FATAL_FAILURE(store.start());
+        ASSERT_NO_FATAL_FAILURE(begin());
+        for (auto &worker: workers)
+            worker = std::make_unique<RemoteStore>(folder.socket(), store.clock);
+        meet();
+    }
+
+    void begin() {
+        std::string error;
+        owner = Owner::Open(*store.engine, store.clock, folder.socket(), error);
+        ASSERT_TRUE(owner) << error;
+    }
+    /// until workers may look objects up
+    void meet() {
+        store.clock.advance(Owner::openMicros);
+        ASSERT_TRUE(until([this] { return workers[0]->connected() && workers[1]->connected() && workers[0]->link().control()->open; }));
+    }
+
+    void step() {
+        store.step();
+        if (owner)
+            owner->poll();
+        for (const auto &worker: workers)
+            worker->poll();
+    }
+    bool until(const std::function<bool()> &condition) {
+        for (unsigned i = 0; i < 20000 && !condition(); ++i)
+            step();
+        return condition();
+    }
+
+    Status put(const size_t worker, const Key &key, const std::string &bytes) {
+        const auto writer = workers[worker]->create(key, infoOf(store.clock.wallSeconds()), static_cast<int64_t>(bytes.size()));
+        if (!writer)
+            return Status::busy;
+        if (!writer->append(bytes.data(), bytes.size()))
+            return Status::full;
+        return end(*writer);
+    }
+    Status end(Writer &writer) {
+        Status status = Status::pending;
+        status = writer.finish([&status](const Status s) { status = s; });
+        EXPECT_TRUE(until([&] { return status != Status::pending; }));
+        return status;
+    }
+
+    bool finds(const size_t worker, const Key &key) const {
+        ObjectInfo info;
+        return workers[worker]->find(key, info);
+    }
+    std::string get(const size_t worker, const Key &key) {
+        const auto reader = workers[worker]->read(key);
+        return reader ? all(*reader) : "none";
+    }
+    std::string all(Reader &reader) {
+        std::string got;
+        const auto status = readAll(reader, got, 4096, [&](const uint64_t offset) {
+            Status s = Status::pending;
+            reader.fetch(offset, [&s](const Status outcome) { s = outcome; });
+            EXPECT_TRUE(until([&] { return s != Status::pending; }));
+            return s;
+        });
+        return status == Status::ok ? got : statusText(status);
+    }
+
+    void loseOwner() {
+        owner.reset();
+        store.crash();
+        for (const auto &worker: workers)
+            worker->poll();
+        ASSERT_NO_FATAL_FAILURE(store.reopen());
+        ASSERT_NO_FATAL_FAILURE(begin());
+    }
+
+    SocketFolder folder;
+    TestStore store{128 * MB};
+    std::unique_ptr<Owner> owner;
+    std::unique_ptr<RemoteStore> workers[2];
+};
+
+} // namespace
+
+TEST_F(RemoteStoreTest, whatOneStoresTheOthersFind)
+{
+    EXPECT_FALSE(finds(1, keyOf(1)));
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 20000)), Status::ok);
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    EXPECT_TRUE(finds(1, keyOf(1)));
+    EXPECT_EQ(get(1, keyOf(1)), bytesOf(1, 20000));
+    ASSERT_EQ(put(1, keyOf(2), bytesOf(2, 3 * MB)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    EXPECT_EQ(get(0, keyOf(1)), bytesOf(1, 20000));
+    EXPECT_EQ(get(0, keyOf(2)), bytesOf(2, 3 * MB));
+    EXPECT_EQ(workers[0]->objectCount(), 2U);
+    EXPECT_EQ(workers[0]->lookups(), 1U);
+    EXPECT_EQ(workers[0]->found(), 1U);
+}
+
+/// the owner has had no turn: the others know it all the same
+TEST_F(RemoteStoreTest, aRemovalHoldsForAllAtOnce)
+{
+    for (unsigned n = 0; n < 10; ++n)
+        ASSERT_EQ(put(0, keyOf(n), bytesOf(n, 1000)), Status::ok);
+    EXPECT_TRUE(workers[0]->remove(keyOf(3)));
+    EXPECT_TRUE(store.engine->has(keyOf(3)));
+    EXPECT_FALSE(finds(0, keyOf(3)));
+    EXPECT_FALSE(finds(1, keyOf(3)));
+    EXPECT_TRUE(finds(1, keyOf(4)));
+    EXPECT_FALSE(workers[0]->remove(keyOf(3))) << "it is gone already";
+    ASSERT_TRUE(until([&] { return !store.engine->has(keyOf(3)); }));
+    ASSERT_EQ(put(1, keyOf(3), bytesOf(33, 1000)), Status::ok);
+    EXPECT_EQ(get(0, keyOf(3)), bytesOf(33, 1000)) << "a new one is found";
+}
+
+/// more than the row lists: then nothing is found, until the owner has done some
+TEST_F(RemoteStoreTest, tooManyRemovalsHideEverything)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    for (unsigned n = 0; n < RemovalRow::length; ++n)
+        workers[1]->remove(keyOf(1000 + n));
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    EXPECT_FALSE(finds(0, keyOf(1000)));
+    workers[1]->remove(keyOf(5000));
+    EXPECT_FALSE(finds(0, keyOf(1)));
+    ASSERT_TRUE(until([&] { return finds(0, keyOf(1)); }));
+}
+
+/// a worker that ends takes its row along, and another one gets it
+TEST_F(RemoteStoreTest, rowsAreUsedAgain)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    for (unsigned lives = 0; lives < 600; ++lives) { // more than there are rows
+        workers[1] = std::make_unique<RemoteStore>(folder.socket(), store.clock);
+        ASSERT_TRUE(until([&] { return workers[1]->connected(); }));
+        EXPECT_TRUE(finds(1, keyOf(1)));
+        workers[1]->remove(keyOf(2));
+    }
+    EXPECT_TRUE(finds(0, keyOf(1)));
+}
+
+TEST_F(RemoteStoreTest, nothingIsFoundWithoutAnOwner)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    owner.reset();
+    store.crash();
+    for (const auto &worker: workers)
+        worker->poll();
+    EXPECT_EQ(workers[0]->state(), EngineState::offline);
+    EXPECT_FALSE(finds(0, keyOf(1)));
+    EXPECT_EQ(workers[0]->read(keyOf(1)), nullptr);
+    int load = 0;
+    EXPECT_FALSE(workers[0]->canCreate(1000, load));
+    EXPECT_EQ(workers[0]->create(keyOf(2), infoOf(1), 1000), nullptr);
+    Status status = Status::pending;
+    workers[0]->replaceHead(keyOf(1), 10, "head", infoOf(1), [&status](const Status s) { status = s; });
+    EXPECT_EQ(status, Status::pending) << "never within the call";
+    workers[0]->poll();
+    EXPECT_EQ(status, Status::offline);
+    EXPECT_EQ(workers[0]->objectCount(), 0U);
+    EXPECT_EQ(workers[0]->deviceBytes(), 0U);
+}
+
+/// an owner that comes back has an object that was removed meanwhile: nobody finds it
+TEST_F(RemoteStoreTest, aRemovalOutlivesTheOwner)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    ASSERT_EQ(put(0, keyOf(2), bytesOf(2, 1000)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    store.clock.advance(60 * 1000000ULL);
+    ASSERT_TRUE(store.pack());
+    ASSERT_NO_FATAL_FAILURE(loseOwner());
+    workers[0]->remove(keyOf(1));
+    // the other worker comes back first
+    store.clock.advance(Link::connectMicros);
+    for (unsigned i = 0; i < 10; ++i) {
+        owner->poll();
+        workers[1]->poll();
+        EXPECT_FALSE(finds(1, keyOf(1)));
+    }
+    EXPECT_TRUE(workers[1]->connected());
+    ASSERT_NO_FATAL_FAILURE(meet());
+    ASSERT_TRUE(until([&] { return finds(1, keyOf(2)); }));
+    for (unsigned i = 0; i < 100; ++i) {
+        step();
+        EXPECT_FALSE(finds(0, keyOf(1)));
+        EXPECT_FALSE(finds(1, keyOf(1)));
+    }
+}
+
+TEST_F(RemoteStoreTest, anOwnerThatHangsCountsAsDead)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    workers[0]->poll();
+    store.clock.advance(Link::hangMicros + 1);
+    owner->poll();
+    workers[0]->poll(); // it was the worker that had no time
+    EXPECT_TRUE(workers[0]->connected());
+    store.clock.advance(Link::hangMicros + 1);
+    workers[0]->poll();
+    EXPECT_FALSE(workers[0]->connected());
+    ASSERT_NO_FATAL_FAILURE(meet());
+    EXPECT_TRUE(finds(0, keyOf(1)));
+}
+
+TEST_F(RemoteStoreTest, anObjectIsReadWhileItComesIn)
+{
+    const auto bytes = bytesOf(1, 300000);
+    const auto writer = workers[0]->create(keyOf(1), infoOf(store.clock.wallSeconds()), -1);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->append(bytes.data(), 100000));
+    const auto reader = workers[0]->read(*writer);
+    ASSERT_TRUE(reader);
+    std::string got;
+    const auto take = [&](const size_t up) {
+        std::vector<char> buffer(4096);
+        while (got.size() < up) {
+            const auto n = reader->copy(got.size(), buffer.data(), std::min(buffer.size(), up - got.size()));
+            if (n > 0) {
+                got.append(buffer.data(), static_cast<size_t>(n));
+                continue;
+            }
+            ASSERT_EQ(n, -1);
+            Status s = Status::pending;
+            reader->fetch(got.size(), [&s](const Status outcome) { s = outcome; });
+            ASSERT_TRUE(until([&] { return s != Status::pending; }));
+            ASSERT_EQ(s, Status::ok);
+        }
+    };
+    take(100000);
+    ASSERT_TRUE(writer->append(bytes.data() + 100000, 200000));
+    take(250000);
+    ASSERT_EQ(end(*writer), Status::ok);
+    take(300000);
+    EXPECT_EQ(got, bytes);
+    const auto late = workers[0]->read(*writer);
+    ASSERT_TRUE(late);
+    got.clear();
+    EXPECT_EQ(get(1, keyOf(1)), bytes);
+}
+
+TEST_F(RemoteStoreTest, headsAndTimesChangeForAll)
+{
+    ASSERT_EQ(put(0, keyOf(1), "HEAD" + bytesOf(1, 5000)), Status::ok);
+    Status status = Status::pending;
+    workers[0]->replaceHead(keyOf(1), 4, "longer head", infoOf(777), [&status](const Status s) { status = s; });
+    ASSERT_TRUE(until([&] { return status != Status::pending; }));
+    EXPECT_EQ(status, Status::ok);
+    EXPECT_EQ(get(1, keyOf(1)), "longer head" + bytesOf(1, 5000));
+    workers[1]->updateInfo(keyOf(1), infoOf(888));
+    ObjectInfo info;
+    ASSERT_TRUE(until([&] { return workers[0]->peek(keyOf(1), info) && info.timestamp == infoOf(888).timestamp; }));
+    status = Status::pending;
+    workers[1]->rename(keyOf(1), keyOf(2), 11, "other", [&status](const Status s) { status = s; });
+    ASSERT_TRUE(until([&] { return status != Status::pending; }));
+    EXPECT_EQ(status, Status::ok);
+    EXPECT_FALSE(finds(0, keyOf(1)));
+    EXPECT_EQ(get(0, keyOf(2)), "other" + bytesOf(1, 5000));
+    status = Status::pending;
+    workers[0]->replaceHead(keyOf(2), 5, std::string(RemoteStore::maxHead + 1, 'x'), infoOf(1), [&status](const Status s) { status = s; });
+    ASSERT_TRUE(until([&] { return status != Status::pending; }));
+    EXPECT_EQ(status, Status::unsupported);
+}
+
+TEST_F(RemoteStoreTest, objectsGrowTooOld)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    workers[0]->setFileLifetime(3600);
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    store.clock.advance(3602 * 1000000ULL);
+    EXPECT_FALSE(finds(0, keyOf(1)));
+}
