@@ -7,6 +7,7 @@
 
 name := $(notdir $(PROGRAM))
 engine := $(shell cd $(TOP) && find src/fs/cluster -name '*.cc' -not -path '*/squid/*' -not -path '*/sharing/*' | sort)
+sharing := $(shell cd $(TOP) && find src/fs/cluster/sharing -name '*.cc' | sort)
 library := $(shell cd $(TOP) && find src/lib -name '*.cc' | sort)
 tool := $(shell cd $(TOP) && find tools/cli tools/base tools/replay tools/models -name '*.cc' | sort) \
 	src/fs/cluster/squid/MapCells.cc src/fs/cluster/squid/ObjectText.cc
@@ -32,7 +33,7 @@ all: $(lib)/$(name).so $(lib)/load.so $(OUT)/sbin/squid-clusterfs $(OUT)/sbin/cl
 	@cp $(TOP)/tools/view/*.py $(OUT)/share/clusterfs/view
 
 # functions that are missing are Squid's: the loader says which of them the program lacks
-$(lib)/$(name).so: $(engine_objects) $(glue_objects)
+$(lib)/$(name).so: $(engine_objects) $(sharing:%.cc=engine/%.o) $(glue_objects)
 	@mkdir -p $(@D)
 	$(CXX) -shared $(ldflags) -o $@ $^ -laio -lisal -lblkid
 

@@ -94,19 +94,6 @@ def test_no_store(t):
 
 
 @pytest.mark.stores("clusterfs")
-def test_two_workers_are_refused(t):
-    """Until several workers can share one, a clear message names the directive."""
-    squid = t.squid("workers 2")
-    done = squid.command("-k", "parse")
-    said = done.stdout
-    if done.returncode == 0:
-        done = squid.command("--foreground", timeout=60)
-        said += done.stdout + squid.cache_log.text()
-    assert done.returncode != 0, said
-    assert "workers" in said and "clusterfs" in said, said
-
-
-@pytest.mark.stores("clusterfs")
 def test_others_may_read_it(t):
     """An image that other users may read holds what people have looked at: one warning at each start that finds it so."""
     squid = t.squid().create()

@@ -17,7 +17,7 @@ namespace ClusterFs {
 /// names of the rows, in their order
 enum class Message : uint8_t {
     // squid.conf
-    rejected, workers, sizeStays, optionStays, optionChanged,
+    rejected, sizeStays, optionStays, optionChanged,
     sizeNotWhole, sizeTooSmall, optionTwice, optionUnknown, optionEmpty, flagWithValue, bytesWanted, notWhole, noSuchChoice,
     notPowerOfTwo, littleMemory, sameLine,
     // squid -z
@@ -49,9 +49,6 @@ struct MessageRow {
 inline constexpr MessageRow messages[] = {
     {Message::rejected, LogLevel::fatal, "cache_dir clusterfs %: %",
      "Squid does not take this line of squid.conf, and ends: the reason says what is wrong in it"},
-    {Message::workers, LogLevel::fatal, "cache_dir clusterfs % can be used by one worker only, but squid.conf has 'workers %': "
-     "set 'workers 1' or replace this cache_dir",
-     "clusterfs can't be shared by several Squid processes yet"},
     {Message::sizeStays, LogLevel::warning, "cache_dir '%' size cannot be changed dynamically, value left unchanged (% MB)",
      "the size of a device is decided when it is formatted: format it anew, or put the old size back"},
     {Message::optionStays, LogLevel::warning, "cache_dir '%' % cannot be changed dynamically, value left unchanged (%)",

@@ -62,6 +62,14 @@ ClusterFs::isUndecided()
 }
 
 bool
+ClusterFs::isPurge()
+{
+    const auto context = CodeContext::Current();
+    const auto ale = dynamic_cast<const AccessLogEntry*>(context.getRaw());
+    return ale && ale->request && ale->request->method == Http::METHOD_PURGE;
+}
+
+bool
 ClusterFs::isNewRequest()
 {
     static uint64_t last = 0; // Squid asks the cache_dirs one after the other, and nothing else meanwhile

@@ -19,6 +19,9 @@ bool describeRequest(const Key &key, Request &);
 /// Whether Squid handles a client request and has not made up its mind whether that is a hit.
 bool isUndecided();
 
+/// Whether Squid handles a PURGE. It looks for what is to be removed, and calls nobody when it finds nothing.
+bool isPurge();
+
 /// Whether Squid handles a client request of which it has asked nobody before. Of a request that Squid asks several cache_dirs
 /// for, this is true for the first one.
 bool isNewRequest();

@@ -94,7 +94,7 @@ DigestOf(const HttpReply &reply)
 }
 
 void
-ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info,
+ClusterFs::HeadUpdates::replaceHead(ObjectStore &store, StoreEntry &e, const AttachmentPointer &attachment, const ObjectInfo &info,
                                     const int64_t maxSize)
 {
     const auto &key = attachment->key;
@@ -110,7 +110,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     const auto headSize = mem.swap_hdr_sz + static_cast<uint64_t>(headersSize);
 
     ObjectInfo stored;
-    if (!engine.peek(key, stored))
+    if (!store.peek(key, stored))
         return;
     if (e.swap_file_sz < headSize)
         return;
@@ -122,7 +122,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     const auto digest = DigestOf(mem.freshestReply());
     const auto storedDigest = attachment->headDigest ? attachment->headDigest : DigestOf(mem.baseReply());
     const auto storedDate = attachment->headDate ? attachment->headDate : static_cast<int64_t>(mem.baseReply().date);
-    const auto cost = std::min<uint64_t>(stored.size, engine.superblock()->geometry.clusterBytes);
+    const auto cost = std::min<uint64_t>(stored.size, store.clusterBytes());
     if (cost > CheapUpdate && digest == storedDigest && mem.freshestReply().date - storedDate < DateLimit)
         return;
 
@@ -142,7 +142,7 @@ ClusterFs::HeadUpdates::replaceHead(Engine &engine, StoreEntry &e, const Attachm
     // locked, so that requests find the new headers in store_table until the engine has them
     e.lock("clusterfs update");
     updates_.emplace(key, Update{&e, {attachment}, cost});
-    engine.replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
+    store.replaceHead(key, static_cast<uint32_t>(storedHeadSize), head, info, [this, key](const Status status) {
         noteHeadReplaced(key, status);
     });
 }
@@ -172,10 +172,10 @@ ClusterFs::HeadUpdates::noteHeadReplaced(const Key &key, const Status status)
 }
 
 void
-ClusterFs::HeadUpdates::rename(Engine &engine, StoreEntry &e, const AttachmentPointer &attachment)
+ClusterFs::HeadUpdates::rename(ObjectStore &store, StoreEntry &e, const AttachmentPointer &attachment)
 {
     const auto metadata = e.publicKey() && e.mem_obj ? FreshMetadata(e) : std::string();
-    const auto cost = std::min<uint64_t>(e.swap_file_sz, engine.superblock()->geometry.clusterBytes);
+    const auto cost = std::min<uint64_t>(e.swap_file_sz, store.clusterBytes());
     const auto oldSize = metadata.empty() ? 0 : e.mem_obj->swap_hdr_sz;
     if (!oldSize || bytes_ + cost > UpdateBytesLimit) {
         debugs(47, 3, "not kept: " << e);
@@ -186,7 +186,7 @@ ClusterFs::HeadUpdates::rename(Engine &engine, StoreEntry &e, const AttachmentPo
     e.lock("clusterfs rename"); // until the rename has ended, so that requests find it in store_table
     const auto name = keyOf(e.publicKey());
     const auto grown = metadata.size() != oldSize; // metadata get longer if the object's size was not known at first
-    engine.rename(attachment->key, name, static_cast<uint32_t>(oldSize), metadata, [=, &e](const Status status) {
+    store.rename(attachment->key, name, static_cast<uint32_t>(oldSize), metadata, [=, &e](const Status status) {
         debugs(47, status == Status::ok ? 5 : 3, name.hex() << " was " << attachment->key.hex() << ": " << statusText(status));
         bytes_ -= cost;
         if (status == Status::ok) {

@@ -4,7 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_HEADUPDATES_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_HEADUPDATES_H
 
-#include "fs/cluster/api/Engine.h"
+#include "fs/cluster/api/ObjectStore.h"
 #include "fs/cluster/squid/HandleTable.h"
 
 #include <functional>
@@ -20,7 +20,7 @@ class HeadUpdates
 {
 public:
     /// \param evict forgets an object whose headers must not be used any longer, or that is under a
-    /// key that is not its own; may be called from Engine::poll()
+    /// key that is not its own; may be called from ObjectStore::poll()
     explicit HeadUpdates(std::function<void(Attachment &)> evict): evict_(std::move(evict)) {}
     HeadUpdates(HeadUpdates &&) = delete; // no copying or moving of any kind
 
@@ -28,11 +28,11 @@ public:
     /// that is worth it and possible. Without, only the times in the index are new.
     /// \param info the entry's times and flags
     /// \param maxSize most bytes of an object
-    void replaceHead(Engine &, StoreEntry &, const AttachmentPointer &, const ObjectInfo &info, int64_t maxSize);
+    void replaceHead(ObjectStore &, StoreEntry &, const AttachmentPointer &, const ObjectInfo &info, int64_t maxSize);
 
     /// Moves a stored object to the key that its entry has got meanwhile. Its swap
     /// metadata names the key, and would be refused under another one.
-    void rename(Engine &, StoreEntry &, const AttachmentPointer &);
+    void rename(ObjectStore &, StoreEntry &, const AttachmentPointer &);
 
     /// an entry was attached to an object; if that is being updated, the entry takes part
     void noteAttached(const AttachmentPointer &);

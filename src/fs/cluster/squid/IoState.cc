@@ -224,7 +224,22 @@ ClusterFs::IoState::finishWriting()
         callBack(DISK_OK);
         return;
     }
-    const auto status = writer_->finish();
+    // the writer does not call back once it, and so this, is gone
+    const auto status = writer_->finish([this](const Status outcome) {
+        const StoreIOState::Pointer self(this); // the callback may drop us
+        CallBack(writeContext_, [&] { noteFinished(outcome); });
+    });
+    if (status == Status::pending)
+        writeContext_ = CodeContext::Current();
+    else
+        noteFinished(status);
+}
+
+/// the object is in the store, or was not taken
+void
+ClusterFs::IoState::noteFinished(const Status status)
+{
+    writeContext_ = nullptr;
     if (status != Status::ok) {
         debugs(79, 3, *e << " not stored: " << statusText(status));
         failWriting();

@@ -66,6 +66,7 @@ private:
     void stopStoring();
     bool passOn();
     void finishWriting();
+    void noteFinished(Status);
     void failWriting();
 
     int64_t storedOffset() const;
@@ -81,6 +82,7 @@ private:
     AttachmentPointer attachment_;
     std::shared_ptr<Writer> writer_; ///< nil when reading, done, or failed
     std::unique_ptr<Reader> reader_; ///< nil when writing
+    CodeContext::Pointer writeContext_; ///< of who waits for the end of the swapout
     bool passing_ = false; ///< nothing is stored any more, but the core must not hear of that yet; see passOn()
     mutable bool producerWaits_ = false; ///< from congested() to kickProducer()
 

@@ -286,13 +286,13 @@ LiveAction::dump(StoreEntry * const entry)
     const auto page = std::find_if(std::begin(pages), std::end(pages), [this](const Page &p) { return !strcmp(p.name, name()); });
     auto ours = false;
     SwapDir::ForEach([&ours](const SwapDir &dir) {
-        ours = ours || dir.active();
+        ours = ours || dir.isHome();
     });
     std::string text;
     std::unique_ptr<PageStream> stream;
     try {
         const auto query = queryOf(command().params.httpUri.termedBuf());
-        if (ours && page->begin) // else this is a disker or the coordinator
+        if (ours && page->begin) // else another process answers
             stream = page->begin(query);
         else if (ours)
             text = page->write(query);

@@ -43,10 +43,13 @@ ClusterFs::MetricsAction::respond(const Mgr::Request &request)
 void
 ClusterFs::MetricsAction::dump(StoreEntry * const e)
 {
-    if (!IamWorkerProcess())
-        return; // a disker of rock knows our cache_dirs, too, and would say that they are not used
     std::vector<MetricsDir> dirs;
-    SwapDir::ForEach([&](const SwapDir &dir) { dirs.push_back({dir.path, dir.snapshot()}); });
+    SwapDir::ForEach([&](const SwapDir &dir) {
+        if (dir.isHome()) // other processes know our cache_dirs, too, and would say that they are not used
+            dirs.push_back({dir.path, dir.snapshot()});
+    });
+    if (dirs.empty())
+        return;
     const auto page = metricsText(dirs);
     e->append(page.data(), static_cast<int>(page.size()));
 }

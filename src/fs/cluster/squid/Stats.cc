@@ -10,13 +10,16 @@ void
 ClusterFs::ReportStats(StoreEntry * const e)
 {
     SwapDir::ForEach([e](const SwapDir &dir) {
+        if (!dir.active())
+            return; // of the coordinator, and of diskers of other cache_dirs
         storeAppendPrintf(e, "cache_dir #%d: %s %s\n", dir.index, dir.type(), dir.path);
         const auto report = dir.report();
         if (report.empty())
-            storeAppendPrintf(e, "state: %s\n", dir.stateText().c_str());
+            storeAppendPrintf(e, "state: %s\n%s", dir.stateText().c_str(), dir.workerReport().c_str());
         else // may be longer than a formatting buffer
             e->append(report.data(), static_cast<int>(report.size()));
-        storeAppendPrintf(e, "objects listed: %s\n", dir.lists() ? "yes" : "no (list=off, or a Squid that cannot ask): neither by mgr:objects nor in digests");
+        if (dir.isHome())
+            storeAppendPrintf(e, "objects listed: %s\n", dir.lists() ? "yes" : "no (list=off, or a Squid that cannot ask): neither by mgr:objects nor in digests");
         storeAppendPrintf(e, "\n");
     });
 }

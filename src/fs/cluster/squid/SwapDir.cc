@@ -20,6 +20,7 @@
 #include "fs/cluster/squid/StoreMaker.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
+#include "ipc/Port.h"
 #include "MemObject.h"
 #include "sbuf/SBuf.h"
 #include "sbuf/Stream.h"
@@ -33,6 +34,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace {
 
@@ -54,6 +56,7 @@ const unsigned WaitMilliseconds = 100;
 ClusterFs::SwapDir::SwapDir():
     Store::Disk("clusterfs"),
     loop_([this] { poll(); }),
+    workersLoop_([this] { loop_.poll(); }),
     updates_([this](Attachment &attachment) { evict(attachment); })
 {
 }
@@ -181,6 +184,8 @@ ClusterFs::SwapDir::reconfigure()
     }
     config_ = wanted;
     configureEngine();
+    if (remote_)
+        remote_->setFileLifetime(config_.fileLifetime);
     const auto missing = started() ? !readable() : !trouble_.empty();
     if (missing && !eventFind(&StartAgain, this)) // as an event, after squid.conf has been read to its end
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
@@ -233,14 +238,17 @@ ClusterFs::SwapDir::dumpOption(StoreEntry * const e) const
     }
 }
 
+// The core asks this after all of squid.conf has been parsed, and again after each reconfiguration, which can't change workers.
 bool
 ClusterFs::SwapDir::needsDiskStrand() const
 {
-    // The core asks this after all of squid.conf has been parsed, so this is the
-    // place to compare directives. A reconfiguration can't change workers.
-    if (!reconfiguring && InDaemonMode() && ::Config.workers > 1)
-        fatal(messageText<Message::workers>(path, ::Config.workers).c_str());
-    return false;
+    return InDaemonMode() && ::Config.workers > 1;
+}
+
+bool
+ClusterFs::SwapDir::isHome() const
+{
+    return active() && (disker < 0 || IamDiskProcess());
 }
 
 /* start and stop */
@@ -249,6 +257,8 @@ ClusterFs::SwapDir::needsDiskStrand() const
 void
 ClusterFs::SwapDir::create()
 {
+    if (!isHome())
+        return;
     auto config = config_;
     resolveDefaults(config);
     std::string error;
@@ -272,9 +282,47 @@ ClusterFs::SwapDir::init()
     eventAdd("ClusterFs::SwapDir::FinishStart", &FinishStart, this, 0.0, 0, false);
 }
 
-/// opens the device, or logs once why that failed
 void
 ClusterFs::SwapDir::start()
+{
+    if (isHome())
+        startEngine();
+    else
+        startWorker();
+}
+
+/// uses the engine of another process as soon as there is one
+void
+ClusterFs::SwapDir::startWorker()
+{
+    remote_ = std::make_unique<RemoteStore>(socketPath(), clock_);
+    remote_->setFileLifetime(config_.fileLifetime);
+    store_ = remote_.get();
+    loop_.start(remote_->fd());
+    loop_.poll(); // a worker that is started again has its hits at once
+}
+
+/// the socket at which the owner lets workers in
+std::string
+ClusterFs::SwapDir::socketPath() const
+{
+    return Ipc::Port::MakeAddr("-clusterfs", index).termedBuf();
+}
+
+/// takes the sizes of the store from an owner that has come
+void
+ClusterFs::SwapDir::noteOwner()
+{
+    if (!remote_ || !remote_->connected() || ownersSeen_ == remote_->link().connections())
+        return;
+    ownersSeen_ = remote_->link().connections();
+    max_size = remote_->deviceBytes();
+    storeConfigure();
+}
+
+/// opens the device, or logs once why that failed
+void
+ClusterFs::SwapDir::startEngine()
 {
     trouble_.clear();
     try {
@@ -286,8 +334,11 @@ ClusterFs::SwapDir::start()
         trouble_ = ToSBuf(CurrentException).c_str();
     }
     if (trouble_.empty()) {
+        store_ = engine_.get();
         joinOthers();
         loop_.start(device_->wakeupFd());
+        if (owner_)
+            workersLoop_.start(owner_->fd());
         storeConfigure(); // the sizes are known now
         const auto exposure = exposureOf(path);
         if (!exposure.empty())
@@ -295,6 +346,7 @@ ClusterFs::SwapDir::start()
         if (opt_store_doublecheck)
             say<Message::noChecks>(toCacheLog, path);
     } else {
+        owner_ = nullptr;
         engine_ = nullptr;
         device_ = nullptr;
         trouble_ = named(trouble_) + StoreMaker::Advice(path, sizeMb_);
@@ -373,6 +425,9 @@ ClusterFs::SwapDir::letGo()
     });
     missed_.noteAnyReplaced();
     loop_.stop();
+    workersLoop_.stop();
+    owner_ = nullptr;
+    store_ = nullptr;
     engine_ = nullptr;
     device_ = nullptr;
     kickProducers();
@@ -383,7 +438,7 @@ ClusterFs::SwapDir::letGo()
 bool
 ClusterFs::SwapDir::mayReturn() const
 {
-    return !trouble_.empty() || (engine_ && !stopped_);
+    return !trouble_.empty() || started();
 }
 
 /// opens the device and starts the engine
@@ -409,6 +464,11 @@ ClusterFs::SwapDir::open(std::string &error)
     if (sizeMb_ && sizeMb_ != formattedMb)
         say<Message::sizeFormatted>(toCacheLog, path, sizeMb_, formattedMb, device_->size() >> 20);
     fs.blksize = static_cast<int>(device_->alignment());
+    if (disker >= 0) {
+        owner_ = Owner::Open(*engine_, clock_, socketPath(), error);
+        if (!owner_)
+            return Status::busy;
+    }
     return status;
 }
 
@@ -435,9 +495,12 @@ ClusterFs::SwapDir::finishStart()
 void
 ClusterFs::SwapDir::poll()
 {
-    if (!started())
+    if (!inUse())
         return;
-    engine_->poll();
+    store_->poll();
+    if (owner_)
+        owner_->poll();
+    noteOwner();
     if (watch_)
         watch_();
     kickProducers();
@@ -482,10 +545,18 @@ void
 ClusterFs::SwapDir::sync()
 {
     // only called at shutdown, but several times
-    if (!started())
+    if (!inUse())
         return;
+    if (owner_)
+        owner_->poll(); // what workers have said until now counts
+    workersLoop_.stop();
     loop_.stop();
     stopped_ = true; // before close(), whose answers must not reach readers any more
+    owner_ = nullptr;
+    if (remote_) {
+        kickProducers();
+        return;
+    }
     const auto status = engine_->close(CloseMilliseconds);
     if (status != Status::ok)
         say<Message::notStoppedCleanly>(toCacheLog, path, statusText(status));
@@ -497,13 +568,13 @@ ClusterFs::SwapDir::sync()
 uint64_t
 ClusterFs::SwapDir::currentSize() const
 {
-    return started() ? std::min(engine_->liveBytes(), maxSize()) : 0;
+    return inUse() ? std::min(store_->liveBytes(), maxSize()) : 0;
 }
 
 uint64_t
 ClusterFs::SwapDir::currentCount() const
 {
-    return started() ? engine_->objectCount() : 0;
+    return inUse() ? store_->objectCount() : 0;
 }
 
 int64_t
@@ -511,8 +582,8 @@ ClusterFs::SwapDir::maxObjectSize() const
 {
     const auto configured = max_objsize > -1 ? max_objsize : ::Config.Store.maxObjectSize;
     uint64_t possible = configured;
-    if (started())
-        possible = engine_->maxObjectSize();
+    if (readable())
+        possible = store_->maxObjectSize();
     else if (max_size) // without a size, the limit is known once the device is open
         possible = max_size;
     return static_cast<int64_t>(std::min<uint64_t>(configured, possible));
@@ -520,22 +591,25 @@ ClusterFs::SwapDir::maxObjectSize() const
 
 /* finding */
 
-/// whether the engine may be asked for objects
+/// whether the store may be asked for objects
 bool
 ClusterFs::SwapDir::readable() const
 {
-    return started() && engine_->state() != EngineState::offline;
+    return inUse() && store_->state() != EngineState::offline;
 }
 
 StoreEntry *
 ClusterFs::SwapDir::get(const cache_key * const key)
 {
+    const auto name = keyOf(key);
+    // the object may be there all the same, and be found later
+    if ((!readable() || store_->state() == EngineState::recovering) && isPurge())
+        remove(name);
     if (!readable() || clearing_)
         return nullptr;
 
-    const auto name = keyOf(key);
     ObjectInfo info;
-    if (!engine_->find(name, info)) {
+    if (!store_->find(name, info)) {
         // Of hits, reference() does this. When the response comes, Squid asks again, also for what a HEAD has stored: that
         // is nothing that the client wants.
         if (isUndecided())
@@ -574,7 +648,7 @@ ClusterFs::SwapDir::attach(StoreEntry &e, const Key &name, const ObjectInfo &inf
     return true;
 }
 
-// only called in SMP mode, which Squid enters when another cache_dir has a disker
+// only called in SMP mode, which Squid enters with several workers, and when another cache_dir has a disker
 bool
 ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
 {
@@ -584,14 +658,14 @@ ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
 
     const auto name = keyOf(static_cast<const cache_key*>(e.key));
     ObjectInfo info;
-    return engine_->find(name, info) && attach(e, name, info);
+    return store_->find(name, info) && attach(e, name, info);
 }
 
 bool
 ClusterFs::SwapDir::updateAnchored(StoreEntry &e)
 {
     assert(e.hasDisk(index));
-    // Objects do not grow after they were found, and there is no other writer.
+    // Objects do not grow after they were found.
     return readable() && e.swappedOut();
 }
 
@@ -604,10 +678,12 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
     if (!readable()) {
         if (mayReturn())
             missed_.noteReplaced(name);
+        else if (inUse())
+            store_->remove(name);
         return false;
     }
     ObjectInfo stored;
-    if (!engine_->peek(name, stored))
+    if (!store_->peek(name, stored))
         return false;
 
     // The core asks before it stores a public entry that has no disk, and when
@@ -625,7 +701,7 @@ ClusterFs::SwapDir::hasReadableEntry(const StoreEntry &e) const
     // collapsed_forwarding. Our older object must not come back, even if the new
     // response is not stored, or in another cache_dir.
     debugs(47, 5, e << " replaces " << name.hex());
-    engine_->remove(name);
+    store_->remove(name);
     return false;
 }
 
@@ -637,7 +713,7 @@ ClusterFs::SwapDir::reference(StoreEntry &e)
     if (!attachment)
         return;
     if (readable() && !attachment->evicted) {
-        engine_->touch(attachment->key);
+        store_->touch(attachment->key);
         noteRequest(attachment->key);
     }
     // The engine does not find objects that are too old, but this may be a hit from cache_mem.
@@ -662,7 +738,7 @@ ClusterFs::SwapDir::noteRequest(const Key &key)
     if (isNew && request.kind == RequestKind::page)
         countOpenedPage();
     if (toNote)
-        engine_->note(request);
+        store_->note(request);
 }
 
 /// counts how long a client has waited for an object that is about to be stored
@@ -701,8 +777,8 @@ ClusterFs::SwapDir::evict(Attachment &attachment) const
 void
 ClusterFs::SwapDir::remove(const Key &key) const
 {
-    if (started())
-        engine_->remove(key);
+    if (inUse())
+        store_->remove(key); // a worker tells the owner later, if there is none now
     if (!readable() && mayReturn())
         missed_.note(key);
 }
@@ -758,7 +834,7 @@ ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
     if (!e.swappedOut())
         attachment->renamed = true; // the core calls this again when the swapout is done
     else if (readable() && !attachment->evicted)
-        const_cast<HeadUpdates&>(updates_).rename(*engine_, const_cast<StoreEntry&>(e), attachment);
+        const_cast<HeadUpdates&>(updates_).rename(*store_, const_cast<StoreEntry&>(e), attachment);
 }
 
 /* storing */
@@ -766,7 +842,7 @@ ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
 bool
 ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded, int &load) const
 {
-    if (!started() || clearing_ || engine_->state() == EngineState::readOnly || !readable())
+    if (!inUse() || clearing_ || store_->state() == EngineState::readOnly || !readable())
         return false;
     if (!Store::Disk::canStore(e, diskSpaceNeeded, load))
         return false;
@@ -780,7 +856,7 @@ ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded,
     }
     // diskSpaceNeeded is only a lower bound until the size is known
     const auto known = e.mem_obj->expectedReplySize() >= 0;
-    if (!engine_->canCreate(known ? diskSpaceNeeded : -1, load))
+    if (!store_->canCreate(known ? diskSpaceNeeded : -1, load))
         return false;
     load = std::min(load + countOfThoseBehind(), int(Engine::maxLoad));
     return true;
@@ -791,8 +867,8 @@ ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded,
 double
 ClusterFs::SwapDir::share() const
 {
-    const auto &geometry = engine_->superblock()->geometry;
-    return static_cast<double>(received_ / geometry.clusterBytes * geometry.clusterBytes) / static_cast<double>(geometry.deviceBytes);
+    const auto unit = store_->clusterBytes();
+    return static_cast<double>(received_ / unit * unit) / static_cast<double>(store_->deviceBytes());
 }
 
 /// How many dirs with the same limits have received less for their size. With
@@ -822,12 +898,12 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
     const auto attachment = std::make_shared<Attachment>(keyOf(static_cast<const cache_key*>(e.key)), infoOf(e));
     const auto bodyAndHeaders = e.mem_obj->expectedReplySize();
     const auto expected = bodyAndHeaders < 0 ? -1 : bodyAndHeaders + static_cast<int64_t>(e.mem_obj->swap_hdr_sz);
-    auto writer = engine_->create(attachment->key, attachment->info, expected);
+    auto writer = store_->create(attachment->key, attachment->info, expected);
     if (!writer) {
         // the next request may be offered to another dir
         ForEach([&](const SwapDir &dir) {
-            if (&dir != this && dir.started())
-                dir.engine_->noteUnadmitted(attachment->key);
+            if (&dir != this && dir.inUse())
+                dir.store_->noteUnadmitted(attachment->key);
         });
         return nullptr;
     }
@@ -850,11 +926,11 @@ void
 ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
 {
     const auto attachment = handles_.find(e.swap_filen);
-    if (!attachment || attachment->evicted || !started())
+    if (!attachment || attachment->evicted || !inUse())
         return;
 
     ObjectInfo stored;
-    if (engine_->peek(attachment->key, stored) && stored.size != e.swap_file_sz) {
+    if (store_->peek(attachment->key, stored) && stored.size != e.swap_file_sz) {
         say<Message::sizeWrong>(toCacheLog, stored.size, e.swap_file_sz, ToSBuf(e).c_str());
         evict(*attachment);
         return;
@@ -862,7 +938,7 @@ ClusterFs::SwapDir::finalizeSwapoutSuccess(const StoreEntry &e)
     // the entry may have changed since it was given to us: negative caching marks it later
     const auto info = FreshInfo(e, *attachment);
     if (!sameBasics(info, attachment->info)) {
-        engine_->updateInfo(attachment->key, info);
+        store_->updateInfo(attachment->key, info);
         attachment->info = info;
     }
 }
@@ -910,11 +986,11 @@ ClusterFs::SwapDir::openStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb, 
     auto whole = false;
     const auto swapout = e.mem_obj ? dynamic_cast<IoState*>(e.mem_obj->swapout.sio.getRaw()) : nullptr;
     if (swapout && swapout->writer())
-        reader = engine_->read(*swapout->writer()); // which grows while it is read
+        reader = store_->read(*swapout->writer()); // which grows while it is read
     else if (attachment->unpublished && !attachment->cut)
-        reader = engine_->read(*attachment->unpublished);
+        reader = store_->read(*attachment->unpublished);
     else if (!attachment->evicted) {
-        reader = engine_->read(attachment->key); // looked up again: it may have moved since get() found it
+        reader = store_->read(attachment->key); // looked up again: it may have moved since get() found it
         whole = true;
     }
 
@@ -970,10 +1046,10 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
         EBIT_CLR(e->flags, ENTRY_REVALIDATE_ALWAYS); // exportInfo() has set it; now the origin has confirmed the object
     if (attachment->evicted)
         return;
-    engine_->updateInfo(attachment->key, info);
+    store_->updateInfo(attachment->key, info);
     attachment->info = info;
     try {
-        updates_.replaceHead(*engine_, *e, attachment, info, maxObjectSize());
+        updates_.replaceHead(*store_, *e, attachment, info, maxObjectSize());
     } catch (...) {
         debugs(47, 2, "only times are updated: " << *e << Debug::Extra << "problem: " << CurrentException);
     }
@@ -988,6 +1064,8 @@ ClusterFs::SwapDir::stateText() const
         return "not used: " + trouble_;
     if (stopped_)
         return "stopped";
+    if (remote_)
+        return remote_->connected() ? std::string(remote_->stateText()) + ", in another process" : "waits for the process that has the device";
     if (!engine_) // the dir was added by a reconfiguration, or another process uses it
         return active() ? "not used before a restart" : "not used by this process";
     return engine_->stateText();
@@ -997,6 +1075,21 @@ std::string
 ClusterFs::SwapDir::report() const
 {
     return started() ? engine_->report() + squidReport(*snapshot()) : std::string();
+}
+
+std::string
+ClusterFs::SwapDir::workerReport() const
+{
+    if (!remote_)
+        return std::string();
+    std::ostringstream os;
+    os << "lookups: " << remote_->lookups() << "\n"
+       "found: " << remote_->found() << "\n"
+       "connections: " << remote_->link().connections() << "\n"
+       "wake-ups of the owner: " << remote_->link().wakeUps() << "\n"
+       "bytes kept for the owner: " << remote_->link().keptBytes() << "\n"
+       "removals lost: " << (remote_->link().removalsLost() ? "yes" : "no") << "\n";
+    return os.str();
 }
 
 std::optional<ClusterFs::SquidSnapshot>

@@ -11,6 +11,8 @@
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
 #include "fs/cluster/squid/DirLine.h"
+#include "fs/cluster/sharing/Owner.h"
+#include "fs/cluster/sharing/RemoteStore.h"
 #include "fs/cluster/squid/EventLoop.h"
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
@@ -28,7 +30,8 @@ namespace ClusterFs {
 
 class IoState;
 
-/// Translates between Squid's store core and one engine. Each method may be called
+/// Translates between Squid's store core and one store. With one worker, the engine is in this process. With several,
+/// a disker of Squid's, the owner, has the engine, and workers have a RemoteStore. Each method may be called
 /// on a dir that was never started (wrong process, bad device, added by a
 /// reconfiguration), and on one that was stopped.
 class SwapDir: public Store::Disk
@@ -66,7 +69,8 @@ public:
     void dump(StoreEntry &) const override;
     bool needsDiskStrand() const override;
     bool unlinkdUseful() const override { return false; }
-    bool smpAware() const override { return false; }
+    bool smpAware() const override { return needsDiskStrand(); }
+    bool doReportStat() const override { return isHome(); }
     bool hasReadableEntry(const StoreEntry &) const override;
     bool canStore(const StoreEntry &, int64_t diskSpaceNeeded, int &load) const override;
     StoreIOState::Pointer createStoreIO(StoreEntry &, StoreIOState::STIOCB *, void *) override;
@@ -78,7 +82,10 @@ public:
     void logEntry(const StoreEntry &, int op) const override;
     void statfs(StoreEntry &) const override;
 
-    /// whether there is an engine that is not closed
+    /// whether it is for this process to have the engine
+    bool isHome() const;
+
+    /// whether there is an engine in this process that is not closed
     bool started() const { return engine_ && !stopped_; }
 
     /// whether sync() has closed the engine, for good
@@ -89,6 +96,9 @@ public:
 
     /// the engine's report, and that of this process; empty unless started()
     std::string report() const;
+
+    /// what this worker has done with the engine of another process, as aligned text; empty in other processes
+    std::string workerReport() const;
 
     /// all figures, for other forms of the report; nothing unless started()
     std::optional<SquidSnapshot> snapshot() const;
@@ -111,7 +121,7 @@ public:
     bool serving() const { return started() && !clearing_ && engine_->state() == EngineState::serving; }
 
     /// looks an object up without counting that, as get() would find it
-    bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing_ && engine_->peek(key, info); }
+    bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing_ && store_->peek(key, info); }
 
     /// While a dir is cleared, nothing is found or stored, and the engine packs what is staged and frees all clusters.
     void setClearing(bool);
@@ -142,6 +152,10 @@ private:
     /* start and stop */
     Status open(std::string &error);
     void start();
+    void startEngine();
+    void startWorker();
+    std::string socketPath() const;
+    void noteOwner();
     static void FinishStart(void *self);
     static void StartAgain(void *self);
     void startAgain();
@@ -156,6 +170,7 @@ private:
     Log log() const;
 
     /* objects */
+    bool inUse() const { return store_ && !stopped_; }
     bool readable() const;
     double share() const;
     int countOfThoseBehind() const;
@@ -172,8 +187,13 @@ private:
 
     SystemClock clock_;
     std::unique_ptr<AioDevice> device_; ///< outlives the engine
-    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<Engine> engine_; ///< nil in workers that have a remote_
+    std::unique_ptr<Owner> owner_; ///< nil unless workers of other processes use engine_
+    std::unique_ptr<RemoteStore> remote_; ///< nil unless another process has the engine
+    ObjectStore *store_ = nullptr; ///< engine_ or remote_
+    uint64_t ownersSeen_ = 0; ///< how often remote_ had been connected when noteOwner() looked
     EventLoop loop_;
+    EventLoop workersLoop_; ///< for owner_
     HandleTable handles_;
     uint64_t received_ = 0; ///< bytes of all objects that began to be stored, objectKb for each of unknown size
     ClientWaits waits_; ///< since the engine started

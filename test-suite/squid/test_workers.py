@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Several workers with one cache_dir: whatever one of them stores, changes or deletes, the others serve so."""
+
+import os
+import re
+import signal
+
+import pytest
+
+from squidkit.client import Client
+from squidkit.processes import descendants, free_port, wait_for
+
+from testlib.suite import around_restart
+
+pytestmark = pytest.mark.stores("clusterfs")
+WORKERS = 3
+
+
+class Workers:
+    """A Squid whose workers each have a port of their own, so that a test can choose who answers."""
+
+    def __init__(self, t, *lines, count=WORKERS, **settings):
+        t.needs_several_processes()
+        self.t = t
+        self.ports = [free_port() for _ in range(count)]
+        own = [f"if ${{process_number}} = {n + 1}\nhttp_port 127.0.0.1:{port}\nendif" for n, port in enumerate(self.ports)]
+        self.squid = t.squid(*(lines or (t.cache_dir(),)), f"workers {count}", *own, mode="--foreground", **settings)
+        self.squid.create("--foreground")
+        self.start()
+
+    def start(self):
+        self.squid.start()
+        self.wait_connected()
+
+    def restart(self):
+        self.squid.stop()
+        self.start()
+
+    def states(self):
+        """What the processes say of the cache_dir."""
+        return re.findall(r"^state: (.*)$", self.squid.mgr("clusterfs"), re.MULTILINE)
+
+    def wait_connected(self):
+        wanted = len(self.ports) * sum(line.startswith("cache_dir") for line in self.squid.lines)
+        wait_for(lambda: self.states().count("serving, in another process") == wanted, "all workers with their owners", 60)
+
+    def client(self, number):
+        return Client(self.ports[number % len(self.ports)])
+
+    def get(self, number, url, **headers):
+        return self.client(number).get(url, **headers).check()
+
+    def cached(self, number, url):
+        return self.client(number).cached(url)
+
+    def pids(self, kind):
+        """Process ids of the kids of a kind: squid-1, squid-disk-4, ..."""
+        found = {}
+        for pid in descendants(self.squid.process.pid):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as line:
+                    title = line.read().decode(errors="replace")
+            except OSError:
+                continue
+            match = re.match(r"\((squid-[a-z0-9-]+)\)", title)
+            if match and match[1].startswith(kind):
+                found[match[1]] = pid
+        return found
+
+    def owner(self):
+        return self.pids("squid-disk")["squid-disk-" + str(len(self.ports) + 1)]
+
+    def kill(self, pid):
+        os.kill(pid, signal.SIGKILL)
+
+    def objects(self):
+        return self.squid.values().number("objects")
+
+    def wait_packed(self):
+        self.squid.wait_packed()
+
+
+def test_what_one_stores_all_have(t):
+    workers = Workers(t)
+    urls = t.urls("object", 30, 9000) + t.urls("large", 3, 3000000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    wait_for(lambda: workers.objects() == len(urls), "all objects in the store")
+    for _ in range(2):
+        asked = t.origin.total()
+        for n, url in enumerate(urls):
+            for worker in range(WORKERS):
+                reply = workers.get(worker, url)
+                assert workers.squid.result(reply) == "TCP_HIT", f"{url} by worker {worker}: {workers.squid.result(reply)}"
+        assert t.origin.total() == asked
+        workers.restart()
+
+
+def test_deletes_and_changes_hold_for_all(t):
+    """At once: the next request goes to another worker as soon as the answer is there."""
+    workers = Workers(t)
+    purged, reloaded, updated = t.urls("purged", 20, 9000), t.urls("reloaded", 20, 9000), t.urls("updated", 20, 9000)
+    for n, url in enumerate(purged + reloaded + updated):
+        workers.get(n, url)
+    wait_for(lambda: workers.objects() == 60, "all objects in the store")
+    for turn in range(3):
+        for n, url in enumerate(purged):
+            assert workers.client(n).request(url, method="PURGE").status == 200, url
+            for other in range(WORKERS):
+                assert workers.cached(other, url) is None, url
+            workers.get(n + turn, url)
+        for n, url in enumerate(reloaded):
+            t.origin.change(url)
+            version = workers.get(n, url, Cache_Control="no-cache").version
+            for other in range(WORKERS):
+                reply = workers.cached(other, url)
+                assert reply is None or reply.check().version == version, url
+        for n, url in enumerate(updated):
+            t.origin.set_headers(url, X_Stamp=f"turn {turn}")
+            assert workers.get(n, url, Cache_Control="max-age=0").headers["X-Stamp"] == f"turn {turn}", url
+            for other in range(WORKERS):
+                reply = workers.cached(other, url)
+                assert reply is None or other != n % WORKERS or reply.check().headers["X-Stamp"] == f"turn {turn}", url
+    workers.restart()
+    for n, url in enumerate(updated):
+        reply = workers.cached(n, url)
+        assert reply is None or reply.check().headers["X-Stamp"] == "turn 2", url
+
+
+def test_a_worker_is_killed(t):
+    workers = Workers(t)
+    urls = t.urls("object", 60, 9000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    wait_for(lambda: workers.objects() == len(urls), "all objects in the store")
+    for number in range(WORKERS):
+        before = workers.pids("squid-")
+        workers.kill(before[f"squid-{number + 1}"])
+        wait_for(lambda old=before[f"squid-{number + 1}"], name=f"squid-{number + 1}": workers.pids("squid-").get(name, old) != old, "a new worker")
+        workers.wait_connected()
+        after = workers.pids("squid-")
+        assert {k: v for k, v in before.items() if k != f"squid-{number + 1}"} == {k: v for k, v in after.items() if k != f"squid-{number + 1}"}
+        for url in urls:
+            reply = workers.cached(number, url)
+            assert reply is not None, url
+            reply.check()
+
+
+def test_the_owner_is_killed(t):
+    """It comes back by itself. Meanwhile clients have misses, and nobody waits or fails. What they got from the origin
+    meanwhile may be newer than what the disk has, which is not served any more then."""
+    workers = Workers(t)
+    urls = t.urls("object", 60, 9000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    workers.wait_packed()
+    for turn in range(2):
+        owner = workers.owner()
+        workers.kill(owner)
+        for n, url in enumerate(urls[:20]):
+            workers.get(n, url)
+        gone = urls[20 + turn]
+        assert workers.client(turn).request(gone, method="PURGE").status in (200, 404)
+        workers.wait_connected()
+        assert workers.owner() != owner
+        for other in range(WORKERS):
+            assert workers.cached(other, gone) is None
+        for n, url in enumerate(urls[21 + turn:]):
+            reply = workers.cached(n, url)
+            assert reply is not None, url
+            reply.check()
+    t.allow(r".*kid 4.* died.*", r".*disk-4.*signal 9.*")
+
+
+def test_the_owner_hangs(t):
+    """A stopped owner holds nobody up: workers go on without it."""
+    workers = Workers(t)
+    urls = t.urls("object", 30, 9000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    workers.wait_packed()
+    owner = workers.owner()
+    os.kill(owner, signal.SIGSTOP)
+    try:
+        for n, url in enumerate(t.urls("other", 30, 9000)):
+            workers.get(n, url)
+        wait_for(lambda: all(workers.cached(n, urls[0]) is None for n in range(WORKERS)), "no worker that counts on the owner", 30)
+        for n, url in enumerate(urls[:10]):
+            workers.get(n, url)
+        for n, url in enumerate(urls[10:20]):
+            assert workers.client(n).request(url, method="PURGE").status == 404, url
+    finally:
+        os.kill(owner, signal.SIGCONT)
+    workers.wait_connected()
+    for n, url in enumerate(urls[:20]): # those that the origin has answered meanwhile may be new
+        assert workers.cached(n, url) is None, url
+    for n, url in enumerate(urls[20:]):
+        assert workers.cached(n, url) is not None, url
+    for n, url in enumerate(urls[:5]):
+        workers.get(n, url)
+        wait_for(lambda n=n, url=url: workers.cached(n + 1, url) is not None, "a hit")
+
+
+def test_objects_come_in_and_go_out_by_all(t):
+    """Range, HEAD, Vary, an aborted transfer, and several clients of one object that comes in."""
+    workers = Workers(t)
+    url = t.url("ranges", size=500000)
+    workers.get(0, url)
+    wait_for(lambda: workers.cached(1, url) is not None, "the object")
+    for worker in range(WORKERS):
+        workers.client(worker).get(url, Range="bytes=1000-20999").check_range(1000, 21000)
+        assert workers.client(worker).request(url, method="HEAD").status == 200
+    aborted = t.url("aborted", size=3000000, drip=50000)
+    fetch = workers.client(0).open(aborted)
+    fetch.read(100000)
+    fetch.abort()
+    for worker in range(WORKERS):
+        workers.get(worker, aborted)
+    slow = t.url("slow", size=2000000, drip=100000)
+    fetches = [workers.client(0).open(slow) for _ in range(3)] + [workers.client(1).open(slow)]
+    for each in fetches:
+        each.finish().check()
+
+
+def test_reconfigure_and_rotate(t):
+    workers = Workers(t)
+    urls = t.urls("object", 30, 9000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    wait_for(lambda: workers.objects() == len(urls), "all objects in the store")
+    for order in ("reconfigure", "rotate", "reconfigure"):
+        assert workers.squid.control(order).returncode == 0
+        wait_for(workers.squid.answers, "squid answering again")
+        workers.wait_connected()
+        for n, url in enumerate(urls):
+            reply = workers.cached(n + 1, url)
+            assert reply is not None, f"{url} after {order}"
+            reply.check()
+    workers.squid.stop()
+    assert workers.squid.cache_log.lines("is not stopped in order") == []
+    workers.start()
+    assert workers.squid.values().text.count("last stop: clean") == 1 or "clean" in workers.squid.values().text
+
+
+def test_two_cache_dirs(t):
+    """Each has an owner of its own."""
+    workers = Workers(t, t.cache_dir(64, name="first"), t.cache_dir(64, name="second"))
+    urls = t.urls("object", 40, 9000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    for n, url in enumerate(urls):
+        wait_for(lambda n=n, url=url: workers.cached(n + 1, url) is not None, url)
