@@ -20,6 +20,7 @@ def pytest_addoption(parser):
                     help="the installed Squid that is tested: PREFIX/sbin/squid (default build/squid-7)")
     group.addoption("--store", default="clusterfs", choices=stores.ALL + ("all",),
                     help="the store whose behaviour is tested (default clusterfs)")
+    group.addoption("--workers", metavar="N", type=int, default=1, help="of each Squid that does not say otherwise (default 1)")
     group.addoption("--asan", action="store_true", help="test the clusterfs tool that was built with sanitizers")
     group.addoption("--damage", metavar="N", type=int, default=15, help="damaged images of each kind for the tool (default 15)")
     group.addoption("--damage-seed", metavar="N", type=int, default=1, help="chooses the damage (default 1)")

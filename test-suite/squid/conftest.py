@@ -53,7 +53,7 @@ def t(request, prefix, store, refusals, folder):
             pytest.skip(reason)
     if refusals[store]:
         (pytest.fail if store == "clusterfs" else pytest.skip)(refusals[store])
-    test = suite.Test(prefix, store, folder)
+    test = suite.Test(prefix, store, folder, request.config.getoption("workers"))
     request.node.stash[suite.TEST] = test
     try:
         yield test

@@ -10,8 +10,6 @@ import pytest
 from squidkit.client import Client
 from squidkit.processes import descendants, free_port, wait_for
 
-from testlib.suite import around_restart
-
 pytestmark = pytest.mark.stores("clusterfs")
 WORKERS = 3
 
@@ -25,24 +23,13 @@ class Workers:
         self.ports = [free_port() for _ in range(count)]
         own = [f"if ${{process_number}} = {n + 1}\nhttp_port 127.0.0.1:{port}\nendif" for n, port in enumerate(self.ports)]
         self.squid = t.squid(*(lines or (t.cache_dir(),)), f"workers {count}", *own, mode="--foreground", **settings)
-        self.squid.create("--foreground")
-        self.start()
-
-    def start(self):
-        self.squid.start()
-        self.wait_connected()
+        self.squid.create("--foreground").start()
 
     def restart(self):
-        self.squid.stop()
-        self.start()
-
-    def states(self):
-        """What the processes say of the cache_dir."""
-        return re.findall(r"^state: (.*)$", self.squid.mgr("clusterfs"), re.MULTILINE)
+        self.squid.restart()
 
     def wait_connected(self):
-        wanted = len(self.ports) * sum(line.startswith("cache_dir") for line in self.squid.lines)
-        wait_for(lambda: self.states().count("serving, in another process") == wanted, "all workers with their owners", 60)
+        wait_for(self.squid.rebuilt, "all workers with their owners", 60)
 
     def client(self, number):
         return Client(self.ports[number % len(self.ports)])
@@ -238,7 +225,7 @@ def test_reconfigure_and_rotate(t):
             reply.check()
     workers.squid.stop()
     assert workers.squid.cache_log.lines("is not stopped in order") == []
-    workers.start()
+    workers.squid.start()
     assert workers.squid.values().text.count("last stop: clean") == 1 or "clean" in workers.squid.values().text
 
 

@@ -4,6 +4,7 @@
 import functools
 import os
 import pathlib
+import re
 import resource
 import signal
 import socket
@@ -37,6 +38,7 @@ digest_generation on
 logfile_rotate 2
 """
 ACCESS = "http_access allow localhost\nhttp_access deny all"
+CONNECTED = "serving, in another process"
 REBUILT = r"Finished rebuilding storage|Completed Validation Procedure"
 
 
@@ -142,8 +144,23 @@ class Squid:
             wait_for(self.rebuilt, "end of the rebuild", timeout)
 
     def rebuilt(self):
-        """Whether every cache_dir has its index back."""
+        """Whether every cache_dir has its index back; of those that workers share, each worker says so."""
+        if self.shared_dirs():
+            return self.states().count(CONNECTED) == self.workers * self.shared_dirs()
         return bool(self.cache_log.lines(REBUILT, self.started_at))
+
+    @property
+    def workers(self):
+        """How many there are."""
+        return int(next((line.split()[1] for line in self.lines if line.startswith("workers ")), 1))
+
+    def shared_dirs(self):
+        """How many cache_dirs several workers share."""
+        return sum(line.startswith("cache_dir clusterfs") for line in self.lines) if self.workers > 1 and self.mode != "-N" else 0
+
+    def states(self):
+        """What its processes say of cache_dirs clusterfs."""
+        return re.findall(r"^state: (.*)$", self.mgr("clusterfs"), re.MULTILINE)
 
     def worker(self):
         """The process id of the (only) worker."""

@@ -37,11 +37,12 @@ def around_restart(squid):
 
 
 class Test:
-    """Everything that one test uses; close() removes all of it. folder: an empty one of its own."""
+    """Everything that one test uses; close() removes all of it. folder: an empty one of its own; workers: of a Squid whose
+    lines and mode do not say otherwise."""
     __test__ = False  # pytest finds no tests in it
 
-    def __init__(self, prefix, store, folder):
-        self.prefix, self.store, self.dir = prefix, store, pathlib.Path(folder)
+    def __init__(self, prefix, store, folder, workers=1):
+        self.prefix, self.store, self.dir, self.workers = prefix, store, pathlib.Path(folder), workers
         give_to_squid(self.dir)
         self._stack = contextlib.ExitStack()
         self._allowed = []
@@ -84,6 +85,9 @@ class Test:
                 path = pathlib.Path(line.split()[2])
                 path.mkdir(exist_ok=True)
                 give_to_squid(path)
+        if self.workers > 1 and not mode and not any(line.startswith("workers") for line in lines):
+            self.needs_several_processes()
+            lines += (f"workers {self.workers}",)
         name = f"cfs{os.getpid()}x{next(_names)}"
         squid = Squid(self.prefix, self.dir / folder, name, lines, mode or stores.run_mode(self.store),
                       common=NO_DNS, **settings)

@@ -140,7 +140,7 @@ TEST_F(RemoteStoreTest, aRemovalHoldsForAllAtOnce)
 TEST_F(RemoteStoreTest, tooManyRemovalsHideEverything)
 {
     ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
-    for (unsigned n = 0; n < RemovalRow::length; ++n)
+    for (unsigned n = 0; n < WorkerRow::length; ++n)
         workers[1]->remove(keyOf(1000 + n));
     EXPECT_TRUE(finds(0, keyOf(1)));
     EXPECT_FALSE(finds(0, keyOf(1000)));

@@ -9,7 +9,7 @@
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/sharing/Messages.h"
-#include "fs/cluster/sharing/Removals.h"
+#include "fs/cluster/sharing/WorkerRows.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -67,7 +67,7 @@ ClusterFs::programMark()
         add(static_cast<unsigned char>(c));
     for (const auto bytes: {Channel::toOwnerBytes, Channel::toWorkerBytes, sizeof(Control), sizeof(Messages::Note), sizeof(ObjectInfo),
              sizeof(Messages::Open), sizeof(Messages::OpenWriter), sizeof(Messages::Fetch), sizeof(Messages::Create), sizeof(Messages::NewHead),
-             sizeof(Messages::Bytes), sizeof(Messages::Done), sizeof(Removals),
+             sizeof(Messages::Bytes), sizeof(Messages::Done), sizeof(WorkerRows),
              sizeof(IndexHead), sizeof(Record), sizeof(ClusterEntry), static_cast<size_t>(Messages::Kind::replaced)})
         add(bytes);
     return hash;

@@ -22,7 +22,7 @@ struct Greeting {
 
     uint32_t magic = mark;
     uint32_t descriptors = 0; ///< how many come along
-    uint32_t row = 0; ///< of the worker in Removals
+    uint32_t row = 0; ///< of the worker in WorkerRows
     uint64_t program = 0; ///< of the owner: see programMark()
 };
 
@@ -41,7 +41,7 @@ Descriptor listenForWorkers(const std::string &path, std::string &error);
 Descriptor acceptWorker(int listening, bool &refused);
 
 /// Greets a worker.
-/// \param row of the worker in Removals
+/// \param row of the worker in WorkerRows
 /// \returns false when the worker is gone
 bool greet(int socket, const std::vector<int> &descriptors, uint32_t row);
 
@@ -58,7 +58,7 @@ enum class Greeted : uint8_t {
 };
 /// Takes the owner's greeting, if it has come.
 /// \param wanted how many descriptors it must have; they are received in this order
-/// \param row receives that of this worker in Removals
+/// \param row receives that of this worker in WorkerRows
 Greeted takeGreeting(int socket, size_t wanted, std::vector<Descriptor> &, uint32_t &row);
 
 /// whether the other side of a socket is gone, or has sent what it must not send

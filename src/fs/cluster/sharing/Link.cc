@@ -95,10 +95,10 @@ ClusterFs::Link::take(std::vector<Descriptor> all, const uint32_t row)
 {
     std::string error;
     auto channel = std::make_unique<Channel>();
-    if (row >= Removals::maxRows ||
+    if (row >= WorkerRows::maxRows ||
             !channel->join(std::move(all[0]), std::move(all[1]), std::move(all[2]), error) ||
             !controlMemory_.map(std::move(all[3]), sizeof(Control), SharedMemory::Access::read, error) ||
-            !removalMemory_.map(std::move(all[4]), sizeof(Removals), SharedMemory::Access::write, error))
+            !rowMemory_.map(std::move(all[4]), sizeof(WorkerRows), SharedMemory::Access::write, error))
         return false;
     const auto control = reinterpret_cast<const Control *>(controlMemory_.data());
     SharedIndex::Descriptors tables;
@@ -110,8 +110,8 @@ ClusterFs::Link::take(std::vector<Descriptor> all, const uint32_t row)
     channel_ = std::move(channel);
     index_ = std::move(index);
     control_ = control;
-    allRemovals_ = reinterpret_cast<Removals *>(removalMemory_.data());
-    row_ = &allRemovals_->rows[row];
+    rows_ = reinterpret_cast<WorkerRows *>(rowMemory_.data());
+    row_ = &rows_->rows[row];
     turnSeenAt_ = clock_.micros();
     return true;
 }
@@ -130,9 +130,12 @@ ClusterFs::Link::hangs()
 }
 
 bool
-ClusterFs::Link::find(const Key &key, ObjectInfo &info) const
+ClusterFs::Link::find(const Key &key, ObjectInfo &info, const bool counted) const
 {
-    return connected() && control_->open.load(std::memory_order_relaxed) && !allRemovals_->mayHave(key) && index_->find(key, info);
+    const auto found = connected() && control_->open.load(std::memory_order_relaxed) && !rows_->mayHave(key) && index_->find(key, info);
+    if (counted && connected())
+        row_->count(found);
+    return found;
 }
 
 void
@@ -148,9 +151,9 @@ ClusterFs::Link::disconnect()
     channel_ = nullptr;
     control_ = nullptr;
     controlMemory_ = SharedMemory();
-    allRemovals_ = nullptr;
+    rows_ = nullptr;
     row_ = nullptr;
-    removalMemory_ = SharedMemory();
+    rowMemory_ = SharedMemory();
     index_ = nullptr;
     socket_.reset();
     kept_.clear();

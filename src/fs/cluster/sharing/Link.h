@@ -10,7 +10,7 @@
 #include "fs/cluster/base/Descriptor.h"
 #include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Messages.h"
-#include "fs/cluster/sharing/Removals.h"
+#include "fs/cluster/sharing/WorkerRows.h"
 #include "fs/cluster/sharing/SharedIndex.h"
 #include "fs/cluster/base/SharedMemory.h"
 
@@ -65,8 +65,9 @@ public:
     const Control *control() const { return control_; }
 
     /// Looks an object up in the owner's index.
+    /// \param counted whether it is a client's
     /// \returns false when there is none, when somebody wants it removed, or when there is no owner
-    bool find(const Key &, ObjectInfo &) const;
+    bool find(const Key &, ObjectInfo &, bool counted) const;
 
     /// Sends a message that may be lost: a hint.
     template <class Message>
@@ -132,9 +133,9 @@ private:
     std::unique_ptr<Channel> channel_; ///< nil until the owner has greeted
     SharedMemory controlMemory_;
     const Control *control_ = nullptr;
-    SharedMemory removalMemory_;
-    Removals *allRemovals_ = nullptr; ///< of all workers; nil unless connected
-    RemovalRow *row_ = nullptr; ///< of this worker
+    SharedMemory rowMemory_;
+    WorkerRows *rows_ = nullptr; ///< of all workers; nil unless connected
+    WorkerRow *row_ = nullptr; ///< of this worker
     std::unique_ptr<SharedIndex> index_; ///< nil unless connected
     uint64_t turnsSeen_ = 0; ///< of the owner, see Control
     uint64_t turnSeenAt_ = 0; ///< Clock::micros() when these were seen first

@@ -49,11 +49,11 @@ ClusterFs::Owner::makeMemory(std::string &error)
         }
     }
     if (!controlMemory_.make("clusterfs-control", sizeof(Control), error) ||
-            !removalMemory_.make("clusterfs-removals", sizeof(Removals), error))
+            !rowMemory_.make("clusterfs-workers", sizeof(WorkerRows), error))
         return false;
     control_ = new (controlMemory_.data()) Control();
     control_->begin(engine_);
-    removals_ = reinterpret_cast<Removals *>(removalMemory_.data()); // as zeros it is empty, and takes no memory
+    rows_ = reinterpret_cast<WorkerRows *>(rowMemory_.data()); // as zeros it is empty, and takes no memory
     return true;
 }
 
@@ -125,10 +125,10 @@ ClusterFs::Owner::admit(Descriptor socket)
     if (!channel.make(error))
         return false;
     const auto row = freeRow();
-    if (row >= removals_->rowsUsed.load(std::memory_order_relaxed))
-        removals_->rowsUsed.store(row + 1, std::memory_order_release);
+    if (row >= rows_->rowsUsed.load(std::memory_order_relaxed))
+        rows_->rowsUsed.store(row + 1, std::memory_order_release);
     const auto bell = channel.bell().fd();
-    std::vector<int> descriptors{channel.memoryFd(), bell, channel.othersBellFd(), controlMemory_.fd(), removalMemory_.fd()};
+    std::vector<int> descriptors{channel.memoryFd(), bell, channel.othersBellFd(), controlMemory_.fd(), rowMemory_.fd()};
     for (const auto &memory: engine_.sharedTables().memories)
         descriptors.push_back(memory.fd);
     if (!events_.watch(bell) || !events_.watch(socket.get()) || !greet(socket.get(), descriptors, row)) {
@@ -136,11 +136,11 @@ ClusterFs::Owner::admit(Descriptor socket)
         events_.unwatch(socket.get());
         return false;
     }
-    members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel), *removals_, row));
+    members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel), *rows_, row));
     return true;
 }
 
-/// the first row of the removals that no worker has; there is one, since there are not more workers
+/// the first row that no worker has; there is one, since there are not more workers
 uint32_t
 ClusterFs::Owner::freeRow() const
 {
@@ -174,7 +174,28 @@ ClusterFs::Owner::end(const size_t member)
     events_.unwatch(members_[member]->socket.get());
     pastMessages_ += members_[member]->session.messages();
     pastWakeUps_ += channel.wakeUps();
+    auto &row = rows_->rows[members_[member]->row];
+    pastLookups_ += row.lookups.exchange(0);
+    pastFound_ += row.found.exchange(0);
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(member));
+}
+
+uint64_t
+ClusterFs::Owner::lookups() const
+{
+    auto sum = pastLookups_;
+    for (const auto &member: members_)
+        sum += rows_->rows[member->row].lookups.load(std::memory_order_relaxed);
+    return sum;
+}
+
+uint64_t
+ClusterFs::Owner::found() const
+{
+    auto sum = pastFound_;
+    for (const auto &member: members_)
+        sum += rows_->rows[member->row].found.load(std::memory_order_relaxed);
+    return sum;
 }
 
 uint64_t

@@ -11,7 +11,7 @@
 #include "fs/cluster/base/SharedMemory.h"
 #include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Link.h"
-#include "fs/cluster/sharing/Removals.h"
+#include "fs/cluster/sharing/WorkerRows.h"
 #include "fs/cluster/sharing/Session.h"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace ClusterFs {
 class Owner
 {
 public:
-    static constexpr size_t maxWorkers = Removals::maxRows; ///< the next one is not let in
+    static constexpr size_t maxWorkers = WorkerRows::maxRows; ///< the next one is not let in
     static constexpr unsigned recordsInTurn = 128; ///< messages that are taken from one worker before others have their turn
 
     /// \param engine outlives the owner
@@ -52,16 +52,18 @@ public:
     static constexpr uint64_t openMicros = 2 * Link::connectMicros;
 
     size_t workers() const { return members_.size(); }
+    uint64_t lookups() const; ///< of all workers so far
+    uint64_t found() const; ///< those of these that found the object
     uint64_t messages() const; ///< taken from workers so far
     uint64_t wakeUps() const; ///< of workers so far
 
 private:
     struct Member {
-        Member(Engine &engine, Descriptor s, Channel channel, Removals &removals, const uint32_t r):
-            socket(std::move(s)), row(r), session(engine, std::move(channel), removals.rows[r]) {}
+        Member(Engine &engine, Descriptor s, Channel channel, WorkerRows &rows, const uint32_t r):
+            socket(std::move(s)), row(r), session(engine, std::move(channel), rows.rows[r]) {}
 
         Descriptor socket;
-        const uint32_t row; ///< in the removals
+        const uint32_t row; ///< in WorkerRows
         Session session;
     };
 
@@ -82,11 +84,13 @@ private:
     Descriptor listening_;
     SharedMemory controlMemory_;
     Control *control_ = nullptr;
-    SharedMemory removalMemory_;
-    Removals *removals_ = nullptr;
+    SharedMemory rowMemory_;
+    WorkerRows *rows_ = nullptr;
     std::vector<std::unique_ptr<Member>> members_;
     uint64_t pastMessages_ = 0; ///< of sessions that have ended
     uint64_t pastWakeUps_ = 0;
+    uint64_t pastLookups_ = 0;
+    uint64_t pastFound_ = 0;
 };
 
 } // namespace ClusterFs

@@ -73,16 +73,16 @@ bool
 ClusterFs::RemoteStore::find(const Key &key, ObjectInfo &info)
 {
     ++lookups_;
-    if (!peek(key, info))
+    if (!look(key, info, true))
         return false;
     ++found_;
     return true;
 }
 
 bool
-ClusterFs::RemoteStore::peek(const Key &key, ObjectInfo &info) const
+ClusterFs::RemoteStore::look(const Key &key, ObjectInfo &info, const bool counted) const
 {
-    if (!link_->find(key, info))
+    if (!link_->find(key, info, counted))
         return false;
     const auto expired = fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
     return !expired;

@@ -39,7 +39,7 @@ public:
     EngineState state() const override;
     void poll() override { link_->poll(); }
     bool find(const Key &, ObjectInfo &) override;
-    bool peek(const Key &, ObjectInfo &) const override;
+    bool peek(const Key &key, ObjectInfo &info) const override { return look(key, info, false); }
     bool has(const Key &) const override;
     void note(const Request &) override;
     void touch(const Key &) override;
@@ -67,6 +67,7 @@ public:
 
 private:
     class HeadRequest;
+    bool look(const Key &, ObjectInfo &, bool counted) const;
     void ask(Messages::Kind, Messages::NewHead, const std::string &newHead, std::function<void(Status)> done);
     void forget(uint64_t number);
 

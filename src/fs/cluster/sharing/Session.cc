@@ -9,10 +9,10 @@
 
 using namespace ClusterFs::Messages;
 
-ClusterFs::Session::Session(Engine &engine, Channel channel, RemovalRow &removals):
+ClusterFs::Session::Session(Engine &engine, Channel channel, WorkerRow &row):
     engine_(engine),
     channel_(std::move(channel)),
-    removals_(removals),
+    row_(row),
     alive_(std::make_shared<bool>(true))
 {
 }
@@ -20,7 +20,7 @@ ClusterFs::Session::Session(Engine &engine, Channel channel, RemovalRow &removal
 ClusterFs::Session::~Session()
 {
     *alive_ = false;
-    removals_.reset();
+    row_.reset();
 }
 
 bool
@@ -97,7 +97,7 @@ ClusterFs::Session::handle(const Record &record)
             engine_.noteUnadmitted(m.key);
         } else {
             engine_.remove(m.key);
-            removals_.noteDone();
+            row_.noteDone();
         }
         return;
     }

@@ -7,7 +7,7 @@
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Messages.h"
-#include "fs/cluster/sharing/Removals.h"
+#include "fs/cluster/sharing/WorkerRows.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +31,7 @@ public:
     static constexpr uint32_t pieceBytes = 64 * 1024; ///< of an object in one record
 
     /// \param channel made, and known to the worker
-    /// \param removals the worker's row
-    Session(Engine &, Channel, RemovalRow &removals);
+    Session(Engine &, Channel, WorkerRow &);
     ~Session();
     Session(const Session &) = delete;
     Session &operator =(const Session &) = delete;
@@ -99,7 +98,7 @@ private:
 
     Engine &engine_;
     Channel channel_;
-    RemovalRow &removals_;
+    WorkerRow &row_;
     std::unordered_map<uint64_t, Reading> readers_;
     std::unordered_map<uint64_t, Writing> writers_;
     std::vector<uint64_t> congested_; ///< writers whose worker was told that they are

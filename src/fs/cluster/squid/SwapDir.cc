@@ -12,6 +12,7 @@
 #include "fatal.h"
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/engine/Open.h"
+#include "fs/cluster/engine/Report.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/squid/CacheLog.h"
 #include "fs/cluster/squid/ClientRequest.h"
@@ -1074,7 +1075,10 @@ ClusterFs::SwapDir::stateText() const
 std::string
 ClusterFs::SwapDir::report() const
 {
-    return started() ? engine_->report() + squidReport(*snapshot()) : std::string();
+    if (!started())
+        return std::string();
+    const auto figures = *snapshot();
+    return reportText(figures) + squidReport(figures);
 }
 
 std::string
@@ -1083,13 +1087,14 @@ ClusterFs::SwapDir::workerReport() const
     if (!remote_)
         return std::string();
     std::ostringstream os;
-    os << "lookups: " << remote_->lookups() << "\n"
-       "found: " << remote_->found() << "\n"
-       "connections: " << remote_->link().connections() << "\n"
-       "wake-ups of the owner: " << remote_->link().wakeUps() << "\n"
-       "bytes kept for the owner: " << remote_->link().keptBytes() << "\n"
-       "removals lost: " << (remote_->link().removalsLost() ? "yes" : "no") << "\n";
-    return os.str();
+    const auto &link = remote_->link();
+    os << "worker's lookups: " << remote_->lookups() << "\n"
+       "worker's found: " << remote_->found() << "\n"
+       "worker's connections: " << link.connections() << "\n"
+       "worker's wake-ups of the owner: " << link.wakeUps() << "\n"
+       "worker's bytes kept for the owner: " << link.keptBytes() << "\n"
+       "worker's removals lost: " << (link.removalsLost() ? "yes" : "no") << "\n";
+    return os.str() + squidReport({{}, waits_});
 }
 
 std::optional<ClusterFs::SquidSnapshot>
@@ -1097,7 +1102,12 @@ ClusterFs::SwapDir::snapshot() const
 {
     if (!started())
         return {};
-    return SquidSnapshot{snapshotOf(*engine_, *device_), waits_};
+    SquidSnapshot figures{snapshotOf(*engine_, *device_), waits_};
+    if (owner_) { // workers look objects up by themselves
+        figures.stats.counters.lookups += owner_->lookups();
+        figures.stats.counters.found += owner_->found();
+    }
+    return figures;
 }
 
 void

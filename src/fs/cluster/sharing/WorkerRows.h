@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The removals that workers have asked for, and that the owner has not done yet. */
+/* What workers write for all to read: the removals that they want, and their figures. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_SHARING_REMOVALS_H
-#define SQUID_SRC_FS_CLUSTER_SHARING_REMOVALS_H
+#ifndef SQUID_SRC_FS_CLUSTER_SHARING_WORKERROWS_H
+#define SQUID_SRC_FS_CLUSTER_SHARING_WORKERROWS_H
 
 #include "fs/cluster/base/Types.h"
 
@@ -18,8 +18,8 @@ namespace ClusterFs {
  * written, and counts them in the row. Nothing is locked. A worker that is killed between the two has nobody who was told that
  * the object is gone; its row is emptied at the end of its session. */
 
-/// what one worker wants removed
-struct RemovalRow {
+/// what one worker wants removed, and its figures
+struct WorkerRow {
     /// Removals that are listed. When more than that are pending, nobody knows which, and all look-ups miss.
     static constexpr size_t length = 1024;
 
@@ -27,11 +27,21 @@ struct RemovalRow {
     alignas(64) std::atomic<uint64_t> done; ///< so many of these; the owner counts
     std::atomic<uint64_t> keys[length]; ///< the newest ones, each at its number modulo the length
 
+    /* figures of the worker, which the owner reads */
+    std::atomic<uint64_t> lookups; ///< calls of ObjectStore::find() since the row is in use
+    std::atomic<uint64_t> found; ///< those that found the object
+
     /// the worker's, before it tells the owner
     void add(const Key &key) {
         const auto number = added.load(std::memory_order_relaxed);
         keys[number % length].store(Mark(key), std::memory_order_relaxed);
         added.store(number + 1, std::memory_order_release);
+    }
+    /// the worker's
+    void count(const bool hit) {
+        lookups.store(lookups.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        if (hit)
+            found.store(found.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     /// the owner's, when it has done the oldest one
     void noteDone() { done.store(done.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
@@ -57,11 +67,11 @@ private:
 };
 
 /// the rows of all workers, in memory that is zero at first
-struct Removals {
+struct WorkerRows {
     static constexpr uint32_t maxRows = 256;
 
     std::atomic<uint32_t> rowsUsed; ///< the first ones; the owner counts
-    RemovalRow rows[maxRows];
+    WorkerRow rows[maxRows];
 
     /// Whether some worker wants an object removed. Who has to know that an object is there asks this before he looks it up:
     /// what was done since then is seen by the look-up.
