@@ -235,4 +235,16 @@ MUTANTS = (
            "        if (!giveWay(nullptr, idleMicros))\n", tests="EngineSlow.*"),
     Mutant("slow-objects-never-make-way", "objects/WriterGroup.cc", "    makeWay();\n    const bool lost",
            "    const bool lost", tests="EngineSlow.*"),
+    # several workers
+    Mutant("a-read-during-a-start-forgets", "objects/ObjectReader.cc", "    if (catalog.adding())\n        return;\n", "",
+           tests="Recovery.aReadDuring*"),
+    Mutant("look-ups-take-what-changes", "catalog/IndexView.cc",
+           "        if (counter.load(std::memory_order_relaxed) != before)\n            continue;\n", "",
+           tests="IndexView.anotherProcess*"),
+    Mutant("removals-by-message-only", "sharing/Link.cc", "    if (connected())\n        row_->add(key);\n", "",
+           tests="RemoteStoreTest.aRemovalHolds*"),
+    Mutant("found-before-old-workers-are-back", "sharing/Owner.cc", " && clock_.micros() >= openAt_", "",
+           tests="RemoteStoreTest.aRemovalOutlives*"),
+    Mutant("a-hanging-owner-is-waited-for", "sharing/Link.cc", "    return now - turnSeenAt_ > hangMicros;\n", "    return false;\n",
+           tests="RemoteStoreTest.anOwnerThatHangs*"),
 )

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from common import FAILED
-from testlib import stores, suite
+from testlib import stores, suite, workers
 
 
 def pytest_generate_tests(metafunc):
@@ -51,6 +51,8 @@ def t(request, prefix, store, refusals, folder):
     for need in request.node.iter_markers("needs"):
         for reason in filter(None, map(suite.missing, need.args)):
             pytest.skip(reason)
+    if request.config.getoption("workers") > 1 and workers.reason(request.node.originalname):
+        pytest.skip(workers.reason(request.node.originalname))
     if refusals[store]:
         (pytest.fail if store == "clusterfs" else pytest.skip)(refusals[store])
     test = suite.Test(prefix, store, folder, request.config.getoption("workers"))

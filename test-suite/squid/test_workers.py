@@ -67,6 +67,7 @@ class Workers:
         self.squid.wait_packed()
 
 
+@pytest.mark.quick
 def test_what_one_stores_all_have(t):
     workers = Workers(t)
     urls = t.urls("object", 30, 9000) + t.urls("large", 3, 3000000)
@@ -83,6 +84,7 @@ def test_what_one_stores_all_have(t):
         workers.restart()
 
 
+@pytest.mark.quick
 def test_deletes_and_changes_hold_for_all(t):
     """At once: the next request goes to another worker as soon as the answer is there."""
     workers = Workers(t)
@@ -229,7 +231,7 @@ def test_reconfigure_and_rotate(t):
     assert workers.squid.values().text.count("last stop: clean") == 1 or "clean" in workers.squid.values().text
 
 
-def test_two_cache_dirs(t):
+def test_two_owners(t):
     """Each has an owner of its own."""
     workers = Workers(t, t.cache_dir(64, name="first"), t.cache_dir(64, name="second"))
     urls = t.urls("object", 40, 9000)

@@ -2,6 +2,7 @@
 """One Squid instance: its folder, configuration, processes, logs and cache manager."""
 
 import functools
+import http.client
 import os
 import pathlib
 import re
@@ -146,7 +147,9 @@ class Squid:
     def rebuilt(self):
         """Whether every cache_dir has its index back; of those that workers share, each worker says so."""
         if self.shared_dirs():
-            return self.states().count(CONNECTED) == self.workers * self.shared_dirs()
+            states = self.states()
+            unused = sum(state.startswith("not used: ") for state in states)
+            return states.count(CONNECTED) == self.workers * (self.shared_dirs() - unused) and len(states) == (self.workers + 1) * self.shared_dirs()
         return bool(self.cache_log.lines(REBUILT, self.started_at))
 
     @property
@@ -158,9 +161,18 @@ class Squid:
         """How many cache_dirs several workers share."""
         return sum(line.startswith("cache_dir clusterfs") for line in self.lines) if self.workers > 1 and self.mode != "-N" else 0
 
+    def wait_idle(self):
+        """Until no worker stores an object in a cache_dir that several share."""
+        if self.shared_dirs():
+            wait_for(lambda: not re.search(r"^worker's objects coming in: [1-9]", self.mgr("clusterfs"), re.MULTILINE), "workers without work")
+
     def states(self):
         """What its processes say of cache_dirs clusterfs."""
-        return re.findall(r"^state: (.*)$", self.mgr("clusterfs"), re.MULTILINE)
+        try:
+            page = self.mgr("clusterfs")
+        except (AssertionError, OSError, http.client.HTTPException): # a process is not there yet
+            return []
+        return re.findall(r"^state: +(.*)$", page, re.MULTILINE)
 
     def worker(self):
         """The process id of the (only) worker."""
@@ -199,6 +211,8 @@ class Squid:
         assert self.control("reconfigure").returncode == 0
         self.cache_log.wait(pattern, mark)
         wait_for(self.answers, "squid answering again")
+        if self.shared_dirs():
+            wait_for(self.rebuilt, "workers with their owners again")
 
     # what it says
 

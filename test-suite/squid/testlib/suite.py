@@ -87,7 +87,7 @@ class Test:
                 give_to_squid(path)
         if self.workers > 1 and not mode and not any(line.startswith("workers") for line in lines):
             self.needs_several_processes()
-            lines += (f"workers {self.workers}",)
+            lines += (f"workers {self.workers}", "memory_cache_shared on")
         name = f"cfs{os.getpid()}x{next(_names)}"
         squid = Squid(self.prefix, self.dir / folder, name, lines, mode or stores.run_mode(self.store),
                       common=NO_DNS, **settings)
@@ -141,6 +141,7 @@ class Test:
 
     def hit(self, squid, url, version=None, codes=HITS, **headers):
         """The response must be right, and come from the cache without asking the origin."""
+        squid.wait_idle()
         before = self.origin.count(url)
         reply = squid.client.get(url, **headers).check(version)
         code = squid.result(reply)
@@ -156,6 +157,7 @@ class Test:
         assert code in codes, f"{url}: {code}, expected {' or '.join(codes)}"
         asked = self.origin.count(url) - before
         assert asked == 1, f"{url}: {code}, origin asked {asked} times"
+        squid.wait_idle()
         return reply
 
     def store_object(self, squid, url, **headers):
@@ -165,7 +167,8 @@ class Test:
         return reply
 
     def settle(self, squid, url):
-        """Waits until the store has what was just fetched; clusterfs needs no wait."""
+        """Waits until the store has what was just fetched; clusterfs needs no wait, with one worker."""
+        squid.wait_idle()
         if self.store != "clusterfs":
             wait_for(lambda: squid.client.cached(url), f"{url} in the cache", 20)
 
@@ -188,7 +191,9 @@ class Test:
             reply.check()
 
     def fetch_all(self, squid, urls, threads=8):
-        return fetch_all(squid.port, urls, threads)
+        done = fetch_all(squid.port, urls, threads)
+        squid.wait_idle()
+        return done
 
     def results(self, squid, load):
         """{result code: how many} of a finished load."""

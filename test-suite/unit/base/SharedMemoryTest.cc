@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that several processes map: what is refused, and that its size stays. */
 
+#include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/SharedMemory.h"
 
 #include <gtest/gtest.h>
@@ -99,4 +100,30 @@ TEST(SharedMemory, moves)
     one = std::move(other);
     EXPECT_EQ(one.data(), at);
     one.data()[0] = 1;
+}
+
+TEST(SharedMemory, canBeSealedAgainstWritesOfOthers)
+{
+    SharedMemory mine;
+    std::string error;
+    ASSERT_TRUE(mine.make("test", 8192, error)) << error;
+    mine.sealWrites();
+    mine.data()[5000] = 7; // this mapping goes on
+    SharedMemory theirs;
+    EXPECT_FALSE(theirs.map(copyOf(mine.fd()), 8192, SharedMemory::Access::write, error));
+    ASSERT_TRUE(theirs.map(copyOf(mine.fd()), 8192, SharedMemory::Access::read, error)) << error;
+    EXPECT_EQ(theirs.data()[5000], 7);
+}
+
+TEST(SharedMemory, aRegionWithANameIsForOthers)
+{
+    const Region alone(8192);
+    EXPECT_EQ(alone.fd(), -1);
+    const Region named(8192, "test");
+    ASSERT_GE(named.fd(), 0);
+    named.data()[1] = 3;
+    SharedMemory theirs;
+    std::string error;
+    ASSERT_TRUE(theirs.map(copyOf(named.fd()), 8192, SharedMemory::Access::read, error)) << error;
+    EXPECT_EQ(theirs.data()[1], 3);
 }

@@ -203,6 +203,7 @@ TEST_F(RemoteStoreTest, aRemovalOutlivesTheOwner)
         EXPECT_FALSE(finds(1, keyOf(1)));
     }
     EXPECT_TRUE(workers[1]->connected());
+    EXPECT_EQ(workers[1]->state(), EngineState::recovering);
     ASSERT_NO_FATAL_FAILURE(meet());
     ASSERT_TRUE(until([&] { return finds(1, keyOf(2)); }));
     for (unsigned i = 0; i < 100; ++i) {
@@ -226,6 +227,32 @@ TEST_F(RemoteStoreTest, anOwnerThatHangsCountsAsDead)
     EXPECT_FALSE(workers[0]->connected());
     ASSERT_NO_FATAL_FAILURE(meet());
     EXPECT_TRUE(finds(0, keyOf(1)));
+}
+
+TEST_F(RemoteStoreTest, aShutOwnerHidesAll)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    owner->shut(true);
+    step();
+    EXPECT_FALSE(finds(0, keyOf(1)));
+    EXPECT_EQ(put(0, keyOf(2), bytesOf(2, 1000)), Status::busy);
+    owner->shut(false);
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    EXPECT_EQ(put(0, keyOf(2), bytesOf(2, 1000)), Status::ok);
+}
+
+TEST_F(RemoteStoreTest, doubtIsTold)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    ObjectInfo info;
+    ASSERT_TRUE(workers[1]->peek(keyOf(1), info));
+    EXPECT_FALSE(info.flags & flagDoubtful);
+    owner->doubt(info.timestamp - 1);
+    ASSERT_TRUE(workers[1]->peek(keyOf(1), info));
+    EXPECT_FALSE(info.flags & flagDoubtful);
+    owner->doubt(info.timestamp);
+    ASSERT_TRUE(workers[1]->peek(keyOf(1), info));
+    EXPECT_TRUE(info.flags & flagDoubtful);
 }
 
 TEST_F(RemoteStoreTest, anObjectIsReadWhileItComesIn)

@@ -36,6 +36,9 @@ public:
     /// \param now seconds since 1970
     void tell(Engine &, int64_t now);
 
+    /// see doubts()
+    int64_t doubtedUntil() const { return doubtedUntil_; }
+
     /// whether an object may have been deleted or replaced while no engine was there
     /// \param timestamp of the object's Date, seconds since 1970
     bool doubts(const int64_t timestamp) const { return timestamp <= doubtedUntil_; }

@@ -23,6 +23,9 @@ struct Control {
     std::atomic<bool> open;
     std::atomic<EngineState> state;
     std::atomic<bool> indexLoaded;
+    /// Objects whose Date is not later may have been deleted or replaced while no engine was there, see MissedDeletes. Seconds
+    /// since 1970; 0 = none
+    std::atomic<int64_t> doubtedUntil;
     std::atomic<uint32_t> load; ///< see Engine::canCreate(), of an object whose size nobody knows; above maxLoad = it takes none
     std::atomic<uint32_t> progress; ///< of a start, in thousandths
     std::atomic<uint64_t> objects;

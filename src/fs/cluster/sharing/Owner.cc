@@ -68,15 +68,29 @@ ClusterFs::Owner::poll()
 {
     events_.take([this](const int fd) { takeEvent(fd); });
     auto more = turnOfAll();
-    if (clock_.micros() >= openAt_)
-        control_->open.store(true, std::memory_order_relaxed);
-    control_->show(engine_);
+    show();
     for (const auto &member: members_) {
         if (!member->session.sleep())
             more = true;
     }
     if (more)
         events_.ringAgain();
+}
+
+void
+ClusterFs::Owner::show()
+{
+    control_->open.store(!shut_ && clock_.micros() >= openAt_, std::memory_order_relaxed);
+    control_->show(engine_);
+    if (shut_)
+        control_->load.store(Engine::maxLoad + 1, std::memory_order_relaxed);
+}
+
+void
+ClusterFs::Owner::shut(const bool shut)
+{
+    shut_ = shut;
+    show();
 }
 
 /// lets workers in, hushes a worker's bell, or ends the session of one that is gone

@@ -51,6 +51,12 @@ public:
     /// how long no worker finds anything, see Control::open: those of an earlier owner have come back by then
     static constexpr uint64_t openMicros = 2 * Link::connectMicros;
 
+    /// As long as it is shut, workers find and store nothing.
+    void shut(bool);
+
+    /// Workers take objects whose Date is not later for doubtful. \param until seconds since 1970
+    void doubt(const int64_t until) { control_->doubtedUntil.store(until, std::memory_order_relaxed); }
+
     size_t workers() const { return members_.size(); }
     uint64_t lookups() const; ///< of all workers so far
     uint64_t found() const; ///< those of these that found the object
@@ -70,6 +76,7 @@ private:
     Owner(Engine &, const Clock &, std::string path);
     bool makeMemory(std::string &error);
     uint32_t freeRow() const;
+    void show();
     void letIn();
     bool admit(Descriptor socket);
     bool turnOfAll();
@@ -79,6 +86,7 @@ private:
     Engine &engine_;
     const Clock &clock_;
     const std::string path_;
+    bool shut_ = false; ///< see shut()
     const uint64_t openAt_; ///< Clock::micros(), see Control::open
     EventSet events_;
     Descriptor listening_;

@@ -64,7 +64,11 @@ ClusterFs::RemoteStore::~RemoteStore() = default;
 ClusterFs::EngineState
 ClusterFs::RemoteStore::state() const
 {
-    return connected() ? shown(link_->control(), &Control::state) : EngineState::offline;
+    if (!connected())
+        return EngineState::offline;
+    const auto theirs = shown(link_->control(), &Control::state);
+    const auto open = shown(link_->control(), &Control::open);
+    return theirs == EngineState::serving && !open ? EngineState::recovering : theirs;
 }
 
 /* looking up */
@@ -85,6 +89,8 @@ ClusterFs::RemoteStore::look(const Key &key, ObjectInfo &info, const bool counte
     if (!link_->find(key, info, counted))
         return false;
     const auto expired = fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
+    if (info.timestamp > 0 && info.timestamp <= shown(link_->control(), &Control::doubtedUntil))
+        info.flags |= flagDoubtful;
     return !expired;
 }
 

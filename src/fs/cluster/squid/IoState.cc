@@ -66,6 +66,9 @@ ClusterFs::IoState::IoState(SwapDir &dir, StoreEntry &entry, const AttachmentPoi
 ClusterFs::IoState::~IoState()
 {
     --dir_.openStates;
+    dir_.comingIn -= storing_;
+    if (finishing_)
+        *finishing_ = false;
     e->unlock("clusterfs I/O");
 }
 
@@ -74,6 +77,8 @@ ClusterFs::IoState::startWriting(std::unique_ptr<Writer> &&writer)
 {
     assert(writer && !writer_ && !reader_);
     writer_ = std::move(writer);
+    storing_ = true;
+    ++dir_.comingIn;
 }
 
 void
@@ -142,6 +147,8 @@ ClusterFs::IoState::append(char const * const buf, const size_t size, const off_
 void
 ClusterFs::IoState::stopStoring()
 {
+    if (finishing_)
+        *finishing_ = false; // the writer may outlive this
     attachment_->evicted = true;
     attachment_->cut = true;
     attachment_->unpublished = std::move(writer_);
@@ -224,8 +231,10 @@ ClusterFs::IoState::finishWriting()
         callBack(DISK_OK);
         return;
     }
-    // the writer does not call back once it, and so this, is gone
-    const auto status = writer_->finish([this](const Status outcome) {
+    const auto waiting = finishing_ = std::make_shared<bool>(true);
+    const auto status = writer_->finish([this, waiting](const Status outcome) {
+        if (!*waiting)
+            return;
         const StoreIOState::Pointer self(this); // the callback may drop us
         CallBack(writeContext_, [&] { noteFinished(outcome); });
     });
@@ -240,6 +249,7 @@ void
 ClusterFs::IoState::noteFinished(const Status status)
 {
     writeContext_ = nullptr;
+    finishing_ = nullptr;
     if (status != Status::ok) {
         debugs(79, 3, *e << " not stored: " << statusText(status));
         failWriting();

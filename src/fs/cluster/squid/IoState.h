@@ -81,7 +81,9 @@ private:
     SwapDir &dir_;
     AttachmentPointer attachment_;
     std::shared_ptr<Writer> writer_; ///< nil when reading, done, or failed
+    bool storing_ = false; ///< startWriting() was called
     std::unique_ptr<Reader> reader_; ///< nil when writing
+    std::shared_ptr<bool> finishing_; ///< true while the outcome of the writer's end is awaited; nil before
     CodeContext::Pointer writeContext_; ///< of who waits for the end of the swapout
     bool passing_ = false; ///< nothing is stored any more, but the core must not hear of that yet; see passOn()
     mutable bool producerWaits_ = false; ///< from congested() to kickProducer()

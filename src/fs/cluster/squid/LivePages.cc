@@ -284,14 +284,19 @@ void
 LiveAction::dump(StoreEntry * const entry)
 {
     const auto page = std::find_if(std::begin(pages), std::end(pages), [this](const Page &p) { return !strcmp(p.name, name()); });
-    auto ours = false;
-    SwapDir::ForEach([&ours](const SwapDir &dir) {
-        ours = ours || dir.isHome();
-    });
     std::string text;
     std::unique_ptr<PageStream> stream;
+    auto ours = false;
+    SwapDir::ForEach([&ours](const SwapDir &dir) { ours = ours || dir.isHome(); });
     try {
         const auto query = queryOf(command().params.httpUri.termedBuf());
+        const auto named = query.find("dir");
+        SwapDir::ForEach([&](const SwapDir &dir) { // each cache_dir may have a process of its own
+            ours = ours && (named == query.end() || named->second != dir.path || dir.isHome());
+            // only workers know what Squid's other caches have
+            if (dir.disker >= 0 && page->write == &purge && query.count("url"))
+                ours = IamWorkerProcess() && KidIdentifier == 1;
+        });
         if (ours && page->begin) // else another process answers
             stream = page->begin(query);
         else if (ours)

@@ -43,10 +43,14 @@ ClusterFs::MetricsAction::respond(const Mgr::Request &request)
 void
 ClusterFs::MetricsAction::dump(StoreEntry * const e)
 {
+    // Other processes know our cache_dirs, too, and would say that they are not used. Where each has a process of its own, only
+    // the first one is shown: Prometheus refuses a page with two parts.
     std::vector<MetricsDir> dirs;
+    auto first = true;
     SwapDir::ForEach([&](const SwapDir &dir) {
-        if (dir.isHome()) // other processes know our cache_dirs, too, and would say that they are not used
+        if (dir.isHome() && (first || dir.disker < 0))
             dirs.push_back({dir.path, dir.snapshot()});
+        first = false;
     });
     if (dirs.empty())
         return;

@@ -208,6 +208,8 @@ void
 ClusterFs::SwapDir::setClearing(const bool clearing)
 {
     clearing_ = clearing;
+    if (owner_)
+        owner_->shut(clearing);
     configureEngine();
 }
 
@@ -317,6 +319,8 @@ ClusterFs::SwapDir::noteOwner()
     if (!remote_ || !remote_->connected() || ownersSeen_ == remote_->link().connections())
         return;
     ownersSeen_ = remote_->link().connections();
+    // the new owner may have older versions of objects that are in use
+    handles_.forEach([](Attachment &attachment) { attachment.lost = true; });
     max_size = remote_->deviceBytes();
     storeConfigure();
 }
@@ -391,6 +395,8 @@ ClusterFs::SwapDir::startAgain()
     if (!started())
         return;
     missed_.tell(*engine_, squid_curtime);
+    if (owner_)
+        owner_->doubt(std::max<int64_t>(missed_.doubtedUntil(), 0));
     say<Message::backInService>(toCacheLog, path);
 }
 
@@ -1090,6 +1096,7 @@ ClusterFs::SwapDir::workerReport() const
     const auto &link = remote_->link();
     os << "worker's lookups: " << remote_->lookups() << "\n"
        "worker's found: " << remote_->found() << "\n"
+       "worker's objects coming in: " << comingIn << "\n"
        "worker's connections: " << link.connections() << "\n"
        "worker's wake-ups of the owner: " << link.wakeUps() << "\n"
        "worker's bytes kept for the owner: " << link.keptBytes() << "\n"

@@ -136,6 +136,7 @@ public:
     void noteHit(const uint64_t micros) { waits_.hits.add(micros); }
 
     size_t openStates = 0; ///< IoState objects of this dir
+    size_t comingIn = 0; ///< those of these that store an object
 
 protected:
     ConfigOption *getOptionTree() const override;

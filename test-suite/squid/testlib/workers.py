@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The end-to-end tests that hold with one worker only, and why: --workers skips them."""
+
+REASONS = {
+    "each worker has a memory cache of its own or Squid's shared one, of which this test expects the answer":
+        ("test_memory_hits", "test_confirmed_once", "test_memory_and_disk", "test_purge_of_memory", "test_clear", "test_purge_by_prefix",
+         "test_hits_of_cache_mem_do_not_count", "test_purge_of_a_url"),
+    "Squid's workers do not join each other's downloads and revalidations":
+        ("test_join_a_download", "test_many_join_a_download", "test_slow_disk_slows_the_origin", "test_joined_revalidation",
+         "test_collapsed_revalidation", "test_who_joins_a_download_does_not_count", "test_collapsed_requests_count_once"),
+    "Squid with workers does not store the first response that replaces an object in use":
+        ("test_replace_while_reading", "test_changed_at_origin", "test_variants", "test_variants_in_two_dirs"),
+    "Squid's table of objects in use has one place for several URLs, so that some are not stored":
+        ("test_hundred_clients", "test_unlisted_objects"),
+    "Squid asserts with ufs and several workers": ("test_beside_ufs",),
+    "each worker counts the waits and pages of its own clients":
+        ("test_pages_opened", "test_lookups_of_a_request", "test_a_variant_counts_once", "test_a_wait_ends_with_4_kilobytes_or_with_the_whole",
+         "test_an_answer_304_is_a_hit", "test_each_cache_dir_counts_what_it_stores", "test_misses_take_the_time_of_the_origin",
+         "test_only_what_is_stored_counts", "test_revalidations_do_not_count", "test_prometheus_scrapes_it"),
+    "with workers, the page for Prometheus has the first cache_dir only":
+        ("test_two_cache_dirs", "test_unused_device", "test_promtool_finds_nothing"),
+    "admission and shares are counted by each worker": ("test_admission_of_both", "test_one_that_comes_back"),
+    "the processes are not those that this test looks for": ("test_killed_worker_comes_back", "test_storedir_page"),
+}
+
+
+def reason(test):
+    """Why a test is only for one worker, or None."""
+    return next((why for why, tests in REASONS.items() if test in tests), None)
