@@ -124,6 +124,8 @@ class Squid:
         done = self.command()
         assert done.returncode == 0, f"squid ended with {done.returncode}:\n{done.stdout}\n{self.tail()}"
         wait_for(self.answers, "squid answering on its port")
+        if self.shared_dirs():
+            wait_for(self.rebuilt, "workers with their owners")
         return int((self.dir / "squid.pid").read_text())
 
     def answers(self):

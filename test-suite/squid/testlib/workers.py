@@ -7,11 +7,15 @@ REASONS = {
          "test_hits_of_cache_mem_do_not_count", "test_purge_of_a_url"),
     "Squid's workers do not join each other's downloads and revalidations":
         ("test_join_a_download", "test_many_join_a_download", "test_slow_disk_slows_the_origin", "test_joined_revalidation",
-         "test_collapsed_revalidation", "test_who_joins_a_download_does_not_count", "test_collapsed_requests_count_once"),
+         "test_collapsed_revalidation", "test_accelerator", "test_who_joins_a_download_does_not_count", "test_collapsed_requests_count_once"),
     "Squid with workers does not store the first response that replaces an object in use":
-        ("test_replace_while_reading", "test_changed_at_origin", "test_variants", "test_variants_in_two_dirs"),
+        ("test_replace_while_reading", "test_changed_at_origin", "test_variants", "test_variants_in_two_dirs", "test_tiles"),
     "Squid's table of objects in use has one place for several URLs, so that some are not stored":
-        ("test_hundred_clients", "test_unlisted_objects"),
+        ("test_hundred_clients", "test_unlisted_objects", "test_dies_under_load_and_returns", "test_pages_want_the_hash_of_the_host"),
+    "answers of siblings come to any of Squid's workers, with any store, and digests have nothing of a cache_dir that workers share":
+        ("test_hits_at_a_sibling", "test_a_sibling_vanishes", "test_digests_need_the_size_of_objects"),
+    "each of Squid's processes reconfigures and rotates by itself, and opens ports and logs that others still have":
+        ("test_reconfigure_under_load", "test_rotate_under_load"),
     "Squid asserts with ufs and several workers": ("test_beside_ufs",),
     "each worker counts the waits and pages of its own clients":
         ("test_pages_opened", "test_lookups_of_a_request", "test_a_variant_counts_once", "test_a_wait_ends_with_4_kilobytes_or_with_the_whole",
@@ -20,7 +24,7 @@ REASONS = {
     "with workers, the page for Prometheus has the first cache_dir only":
         ("test_two_cache_dirs", "test_unused_device", "test_promtool_finds_nothing"),
     "admission and shares are counted by each worker": ("test_admission_of_both", "test_one_that_comes_back"),
-    "the processes are not those that this test looks for": ("test_killed_worker_comes_back", "test_storedir_page"),
+    "the processes are not those that this test looks for": ("test_killed_worker_comes_back", "test_storedir_page", "test_normal_client"),
 }
 
 
