@@ -181,7 +181,7 @@ def test_the_owner_hangs(t):
     finally:
         os.kill(owner, signal.SIGCONT)
     workers.wait_connected()
-    for n, url in enumerate(urls[:20]): # those that the origin has answered meanwhile may be new
+    for n, url in enumerate(urls[:20]):  # those that the origin has answered meanwhile may be new
         assert workers.cached(n, url) is None, url
     for n, url in enumerate(urls[20:]):
         assert workers.cached(n, url) is not None, url

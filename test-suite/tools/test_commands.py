@@ -62,7 +62,8 @@ NOT_RUN = {
     "needs a Squid; test-suite/squid runs it": (
         "pytest --help", "pytest test-suite/tools -k manual_pages",
         "pytest test-suite/squid/test_machines.py -s",
-        r"pytest test-suite/squid(/test_cluster.py -k hash_of_the_host -s| -m quick| -k same_second --keep| --lf|/test_basic.py --store aufs| --workers 3 -n 3| --squid (build/squid-6|/usr) -n 3)",
+        r"pytest test-suite/squid(/test_cluster.py -k hash_of_the_host -s| -m quick| -k same_second --keep| --lf|/test_basic.py --store aufs| --squid (build/squid-6|/usr) -n 3)",
+        "pytest test-suite/squid --workers 3 -n 3",
         "squid", r"squid -n (one|two|front) -f /etc/squid/\1\.conf( -k shutdown)?",
         "squid -z", "squid --foreground -z", "squid -S", "squid -k reconfigure", "squidclient mgr:clusterfs",
         "curl http://localhost:3128/squid-internal-mgr/clusterfs"),

@@ -172,7 +172,7 @@ class Squid:
         """What its processes say of cache_dirs clusterfs."""
         try:
             page = self.mgr("clusterfs")
-        except (AssertionError, OSError, http.client.HTTPException): # a process is not there yet
+        except (AssertionError, OSError, http.client.HTTPException):  # a process is not there yet
             return []
         return re.findall(r"^state: +(.*)$", page, re.MULTILINE)
 

@@ -91,7 +91,7 @@ TEST(Messages, haveSensibleLevels) {
         }
     }
     for (const auto level: {LogLevel::fatal, LogLevel::error, LogLevel::warning, LogLevel::notice, LogLevel::reason})
-        EXPECT_GT(count[level], 1U) << static_cast<unsigned>(level);
+        EXPECT_GT(count[level], 0U) << static_cast<unsigned>(level);
 }
 
 TEST(Messages, areSaidWithTheirLevel) {

@@ -5,6 +5,7 @@
 #include "fs/cluster/api/Writer.h"
 #include "fs/cluster/base/Crc32c.h"
 #include "fs/cluster/catalog/Index.h"
+#include "fs/cluster/catalog/IndexView.h"
 #include "lib/Formatting.h"
 #include "tools/base/Clock.h"
 #include "tools/base/CommandLine.h"
@@ -118,27 +119,6 @@ private:
     void *readable_;
 };
 
-/// A line of the processor's cache, as the bucket of a shared index: an odd generation means that it is being written.
-struct alignas(64) Bucket {
-    std::atomic<uint32_t> generation;
-    uint32_t tags[15];
-};
-
-/// looks into a bucket that somebody may be writing (a sequence lock). \returns the place of a tag, or 16
-unsigned
-lookUp(const Bucket &bucket, const uint32_t tag)
-{
-    for (;;) {
-        const auto before = bucket.generation.load(std::memory_order_acquire);
-        unsigned place = 0;
-        while (place < 15 && bucket.tags[place] != tag)
-            ++place;
-        std::atomic_thread_fence(std::memory_order_acquire);
-        if (!(before & 1) && bucket.generation.load(std::memory_order_relaxed) == before)
-            return place < 15 ? place : 16;
-    }
-}
-
 void
 lookUps(const Plan &plan)
 {
@@ -150,31 +130,37 @@ lookUps(const Plan &plan)
         for (uint64_t i = 0; i < count; ++i)
             sink = sink + index.find(keyOf(Tools::mix(i) % plan.records)).value();
     });
-    const auto buckets = plan.records / 8;
-    const Shared memory(buckets * sizeof(Bucket));
-    auto *const writer = static_cast<Bucket *>(memory.writable());
-    const auto *const reader = static_cast<const Bucket *>(memory.readable());
-    for (uint64_t n = 0; n < plan.records; ++n) {
-        auto &bucket = writer[Tools::mix(n) % buckets];
-        bucket.tags[n % 15] = static_cast<uint32_t>(n);
-    }
-    const auto readAll = [&](const uint64_t count) {
+    const Region clusters(sizeof(ClusterEntry));
+    IndexView::Tables tables;
+    tables.head = reinterpret_cast<const IndexHead *>(index.headMemory().data());
+    tables.buckets = reinterpret_cast<const uint32_t *>(index.bucketMemory().data());
+    tables.bucketsAtMost = index.bucketMemory().size() / sizeof(uint32_t);
+    tables.records = reinterpret_cast<const Record *>(index.recordMemory().data());
+    tables.recordsAtMost = index.capacity();
+    tables.clusters = reinterpret_cast<const ClusterEntry *>(clusters.data());
+    tables.clusterCount = 1;
+    tables.baseBuckets = 1024;
+    const IndexView view(tables, {1, 2, 3, 4});
+    const auto lookAll = [&](const uint64_t count) {
+        ObjectInfo info;
+        for (uint64_t i = 0; i < count; ++i)
+            sink = sink + view.find(keyOf(Tools::mix(i) % plan.records), info);
+    };
+    measure(plan, "look-up by a worker in the owner's index", times, lookAll);
+    const auto change = [&](const uint64_t count) {
         for (uint64_t i = 0; i < count; ++i) {
-            const auto n = Tools::mix(i) % plan.records;
-            sink = sink + lookUp(reader[Tools::mix(n) % buckets], static_cast<uint32_t>(n));
+            const auto slot = index.insert(keyOf(plan.records + i % plan.records));
+            index.unlink(slot);
+            index.release(slot);
         }
     };
-    measure(plan, "look-up with a sequence lock, nobody writes", times, readAll);
+    measure(plan, "a record that comes and goes", times, change);
     std::atomic<bool> stop{false};
     std::thread changes([&] {
-        for (uint64_t i = 0; !stop; ++i) {
-            auto &bucket = writer[Tools::mix(i * 3) % buckets];
-            bucket.generation.fetch_add(1, std::memory_order_acq_rel);
-            bucket.tags[i % 15] = static_cast<uint32_t>(i);
-            bucket.generation.fetch_add(1, std::memory_order_release);
-        }
+        while (!stop)
+            change(1000);
     });
-    measure(plan, "the same while another processor writes all the time", times, readAll);
+    measure(plan, "look-up by a worker while records come and go all the time", times, lookAll);
     stop = true;
     changes.join();
 }
