@@ -15,14 +15,14 @@ WORKERS = 3
 
 
 class Workers:
-    """A Squid whose workers each have a port of their own, so that a test can choose who answers."""
+    """A Squid without cache_mem whose workers each have a port of their own, so that a test can choose who answers."""
 
     def __init__(self, t, *lines, count=WORKERS, **settings):
         t.needs_several_processes()
         self.t = t
         self.ports = [free_port() for _ in range(count)]
         own = [f"if ${{process_number}} = {n + 1}\nhttp_port 127.0.0.1:{port}\nendif" for n, port in enumerate(self.ports)]
-        self.squid = t.squid(*(lines or (t.cache_dir(),)), f"workers {count}", *own, mode="--foreground", **settings)
+        self.squid = t.squid(*(lines or (t.cache_dir(),)), f"workers {count}", *own, mode="--foreground", **{"mem_mb": 0, **settings})
         self.squid.create("--foreground").start()
 
     def restart(self):
@@ -57,6 +57,13 @@ class Workers:
     def owner(self):
         return self.pids("squid-disk")["squid-disk-" + str(len(self.ports) + 1)]
 
+    def store(self, urls):
+        """Each by the next worker, until the store has all."""
+        before = self.objects()
+        for n, url in enumerate(urls):
+            self.get(n, url)
+        wait_for(lambda: self.objects() == before + len(urls), "all objects in the store")
+
     def kill(self, pid):
         os.kill(pid, signal.SIGKILL)
 
@@ -71,9 +78,7 @@ class Workers:
 def test_what_one_stores_all_have(t):
     workers = Workers(t)
     urls = t.urls("object", 30, 9000) + t.urls("large", 3, 3000000)
-    for n, url in enumerate(urls):
-        workers.get(n, url)
-    wait_for(lambda: workers.objects() == len(urls), "all objects in the store")
+    workers.store(urls)
     for _ in range(2):
         asked = t.origin.total()
         for n, url in enumerate(urls):
@@ -89,9 +94,7 @@ def test_deletes_and_changes_hold_for_all(t):
     """At once: the next request goes to another worker as soon as the answer is there."""
     workers = Workers(t)
     purged, reloaded, updated = t.urls("purged", 20, 9000), t.urls("reloaded", 20, 9000), t.urls("updated", 20, 9000)
-    for n, url in enumerate(purged + reloaded + updated):
-        workers.get(n, url)
-    wait_for(lambda: workers.objects() == 60, "all objects in the store")
+    workers.store(purged + reloaded + updated)
     for turn in range(3):
         for n, url in enumerate(purged):
             assert workers.client(n).request(url, method="PURGE").status == 200, url
@@ -119,9 +122,7 @@ def test_deletes_and_changes_hold_for_all(t):
 def test_a_worker_is_killed(t):
     workers = Workers(t)
     urls = t.urls("object", 60, 9000)
-    for n, url in enumerate(urls):
-        workers.get(n, url)
-    wait_for(lambda: workers.objects() == len(urls), "all objects in the store")
+    workers.store(urls)
     for number in range(WORKERS):
         before = workers.pids("squid-")
         workers.kill(before[f"squid-{number + 1}"])
@@ -140,8 +141,7 @@ def test_the_owner_is_killed(t):
     meanwhile may be newer than what the disk has, which is not served any more then."""
     workers = Workers(t)
     urls = t.urls("object", 60, 9000)
-    for n, url in enumerate(urls):
-        workers.get(n, url)
+    workers.store(urls)
     workers.wait_packed()
     for turn in range(2):
         owner = workers.owner()
@@ -158,15 +158,13 @@ def test_the_owner_is_killed(t):
             reply = workers.cached(n, url)
             assert reply is not None, url
             reply.check()
-    t.allow(r".*kid 4.* died.*", r".*disk-4.*signal 9.*")
 
 
 def test_the_owner_hangs(t):
     """A stopped owner holds nobody up: workers go on without it."""
     workers = Workers(t)
     urls = t.urls("object", 30, 9000)
-    for n, url in enumerate(urls):
-        workers.get(n, url)
+    workers.store(urls)
     workers.wait_packed()
     owner = workers.owner()
     os.kill(owner, signal.SIGSTOP)
@@ -191,7 +189,7 @@ def test_the_owner_hangs(t):
 
 
 def test_objects_come_in_and_go_out_by_all(t):
-    """Range, HEAD, Vary, an aborted transfer, and several clients of one object that comes in."""
+    """Range, HEAD, an aborted transfer, and several clients of one object that comes in."""
     workers = Workers(t)
     url = t.url("ranges", size=500000)
     workers.get(0, url)
@@ -214,9 +212,7 @@ def test_objects_come_in_and_go_out_by_all(t):
 def test_reconfigure_and_rotate(t):
     workers = Workers(t)
     urls = t.urls("object", 30, 9000)
-    for n, url in enumerate(urls):
-        workers.get(n, url)
-    wait_for(lambda: workers.objects() == len(urls), "all objects in the store")
+    workers.store(urls)
     for order in ("reconfigure", "rotate", "reconfigure"):
         assert workers.squid.control(order).returncode == 0
         wait_for(workers.squid.answers, "squid answering again")
@@ -226,9 +222,9 @@ def test_reconfigure_and_rotate(t):
             assert reply is not None, f"{url} after {order}"
             reply.check()
     workers.squid.stop()
-    assert workers.squid.cache_log.lines("is not stopped in order") == []
+    assert workers.squid.cache_log.lines("was not stopped cleanly") == []
     workers.squid.start()
-    assert workers.squid.values().text.count("last stop: clean") == 1 or "clean" in workers.squid.values().text
+    assert workers.squid.values()["last stop"] == "clean"
 
 
 def test_two_owners(t):

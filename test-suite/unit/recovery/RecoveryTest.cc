@@ -68,6 +68,20 @@ putCluster(PartsDevice &d, const ClusterNo c, const uint64_t n, const Sequence s
     front.encode(d.media.data() + d.superblock.geometry.clusterOffset(c), 1024);
 }
 
+/// cluster 1 has ten objects, and cluster 2, which is newer, has a directory that names object 3 and not its bytes
+void
+putTornNewerCopy(PartsDevice &d)
+{
+    Parts p(d);
+    p.allFree();
+    for (uint64_t n = 0; n < 10; ++n)
+        p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 512, 8);
+    ASSERT_TRUE(p.runCheckpoint());
+    p.journal.announce(2_c, p.context.sequence);
+    putCluster(d, 2_c, 3, p.context.sequence + 1); // without the bytes of the object
+    ASSERT_TRUE(p.writeJournal());
+}
+
 } // namespace
 
 TEST(Recovery, readsAJournalThatFillsItsRegion) {
@@ -290,16 +304,7 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
     uint64_t last = 0; ///< number of the read of that cluster
     for (const auto fault: {Fault::none, Fault::error}) {
         PartsDevice d;
-        {
-            Parts p(d);
-            p.allFree();
-            for (uint64_t n = 0; n < 10; ++n)
-                p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 512, 8);
-            ASSERT_TRUE(p.runCheckpoint());
-            p.journal.announce(2_c, p.context.sequence);
-            putCluster(d, 2_c, 3, p.context.sequence + 1); // without the bytes of the object
-            ASSERT_TRUE(p.writeJournal());
-        }
+        ASSERT_NO_FATAL_FAILURE(putTornNewerCopy(d));
         d.device->setDelay(1000, 1000);
         d.device->script(IoOp::read, last, fault);
         Parts p(d);
@@ -323,16 +328,7 @@ TEST(Recovery, waitsForTheCopiesThatItChecks) {
 /// somebody reads the newer copy before the start looks at it: nothing is lost by that
 TEST(Recovery, aReadDuringTheStartDoesNotForgetTheOlderCopy) {
     PartsDevice d;
-    {
-        Parts p(d);
-        p.allFree();
-        for (uint64_t n = 0; n < 10; ++n)
-            p.placed(n, 1, 1024 + static_cast<uint32_t>(n) * 512, 8);
-        ASSERT_TRUE(p.runCheckpoint());
-        p.journal.announce(2_c, p.context.sequence);
-        putCluster(d, 2_c, 3, p.context.sequence + 1); // without the bytes of the object
-        ASSERT_TRUE(p.writeJournal());
-    }
+    ASSERT_NO_FATAL_FAILURE(putTornNewerCopy(d));
     d.device->setDelay(1000, 1000);
     LocalEngine engine(*d.device, d.clock, d.config, [](LogLevel, const std::string &) {}, d.superblock);
     const auto &catalog = engine.context().catalog;

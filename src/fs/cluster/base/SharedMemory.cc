@@ -16,9 +16,6 @@ namespace ClusterFs {
 namespace {
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010 // of Linux 5.1; glibc has it since 2.31
-#endif
 
 } // namespace
 } // namespace ClusterFs

@@ -4,9 +4,9 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SHARING_CHANNEL_H
 #define SQUID_SRC_FS_CLUSTER_SHARING_CHANNEL_H
 
+#include "fs/cluster/base/SharedMemory.h"
 #include "fs/cluster/sharing/Bell.h"
 #include "fs/cluster/sharing/Ring.h"
-#include "fs/cluster/base/SharedMemory.h"
 
 #include <optional>
 #include <string>

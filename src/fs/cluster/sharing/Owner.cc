@@ -194,38 +194,36 @@ ClusterFs::Owner::end(const size_t member)
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(member));
 }
 
+/// adds what a function says of each worker that is here to the figure of those that have left
+template <class Figure>
+uint64_t
+ClusterFs::Owner::ofAll(uint64_t sum, const Figure &figure) const
+{
+    for (const auto &member: members_)
+        sum += figure(*member);
+    return sum;
+}
+
 uint64_t
 ClusterFs::Owner::lookups() const
 {
-    auto sum = pastLookups_;
-    for (const auto &member: members_)
-        sum += rows_->rows[member->row].lookups.load(std::memory_order_relaxed);
-    return sum;
+    return ofAll(pastLookups_, [this](const Member &m) { return rows_->rows[m.row].lookups.load(std::memory_order_relaxed); });
 }
 
 uint64_t
 ClusterFs::Owner::found() const
 {
-    auto sum = pastFound_;
-    for (const auto &member: members_)
-        sum += rows_->rows[member->row].found.load(std::memory_order_relaxed);
-    return sum;
+    return ofAll(pastFound_, [this](const Member &m) { return rows_->rows[m.row].found.load(std::memory_order_relaxed); });
 }
 
 uint64_t
 ClusterFs::Owner::messages() const
 {
-    auto sum = pastMessages_;
-    for (const auto &member: members_)
-        sum += member->session.messages();
-    return sum;
+    return ofAll(pastMessages_, [](const Member &m) { return m.session.messages(); });
 }
 
 uint64_t
 ClusterFs::Owner::wakeUps() const
 {
-    auto sum = pastWakeUps_;
-    for (const auto &member: members_)
-        sum += member->session.channel().wakeUps();
-    return sum;
+    return ofAll(pastWakeUps_, [](Member &m) { return m.session.channel().wakeUps(); });
 }

@@ -77,6 +77,8 @@ private:
     bool makeMemory(std::string &error);
     uint32_t freeRow() const;
     void show();
+    template <class Figure>
+    uint64_t ofAll(uint64_t sum, const Figure &) const;
     void letIn();
     bool admit(Descriptor socket);
     bool turnOfAll();

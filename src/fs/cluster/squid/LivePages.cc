@@ -270,6 +270,27 @@ protected:
     void dump(StoreEntry *) override;
 };
 
+/// Whether workers share our cache_dirs. Then only they know what Squid's other caches have.
+bool
+shared()
+{
+    auto any = false;
+    SwapDir::ForEach([&any](const SwapDir &dir) { any = any || dir.disker >= 0; });
+    return any;
+}
+
+/// whether a page is about a cache_dir that another process has
+bool
+isOfAnother(const Query &query)
+{
+    const auto named = query.find("dir");
+    auto another = false;
+    SwapDir::ForEach([&](const SwapDir &dir) {
+        another = another || (named != query.end() && named->second == dir.path && !dir.isHome());
+    });
+    return another;
+}
+
 /// sends the page from this process, when Squid has several; as Mgr::FunAction does
 void
 LiveAction::respond(const Mgr::Request &request)
@@ -290,13 +311,8 @@ LiveAction::dump(StoreEntry * const entry)
     SwapDir::ForEach([&ours](const SwapDir &dir) { ours = ours || dir.isHome(); });
     try {
         const auto query = queryOf(command().params.httpUri.termedBuf());
-        const auto named = query.find("dir");
-        SwapDir::ForEach([&](const SwapDir &dir) { // each cache_dir may have a process of its own
-            ours = ours && (named == query.end() || named->second != dir.path || dir.isHome());
-            // only workers know what Squid's other caches have
-            if (dir.disker >= 0 && page->write == &purge && query.count("url"))
-                ours = IamWorkerProcess() && KidIdentifier == 1;
-        });
+        ours = page->write == &purge && query.count("url") && shared() ? IamWorkerProcess() && KidIdentifier == 1 :
+               ours && !isOfAnother(query);
         if (ours && page->begin) // else another process answers
             stream = page->begin(query);
         else if (ours)
