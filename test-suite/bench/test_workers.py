@@ -16,11 +16,15 @@ def test_all_of_it_once(programs, folder):
     done = run("--records", 1000, "--objects", 1000, "--rounds", 1, "--path", folder / "image")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    assert len(lines) == 40, done.stdout
+    measured = set()
     for line in lines:
         found = re.fullmatch(r"(\S.*?) +(\d+\.\d\d) +(\d+\.\d\d) +(\d+\.\d\d) (ns|us|us of processor time|for each object)", line)
         assert found and float(found[3]) <= float(found[2]) <= float(found[4]), line
         assert float(found[2]) > 0 or found[5] == "for each object", line
+        assert found[1] not in measured, f"twice: {line}"
+        measured.add(found[1])
+    assert {"look-up by a worker while records come and go all the time", "engine: hit from memory",
+            "owner and worker: store, 16 at a time: wake-ups"} <= measured, done.stdout
 
 
 def test_bad_arguments(programs, folder):

@@ -12,9 +12,10 @@ FOLDERS = ("src/fs/cluster", "test-suite/doubles", "test-suite/simulate", "tools
 #: the lists of sources which lie beside the engine's
 GLUE_LIST = "src/fs/cluster/glue.am"
 #: what lets several workers use an engine, which itself knows nothing of that
-SHARING = ("src/fs/cluster/sharing/", "src/fs/cluster/sharing.am")
+SHARING = "src/fs/cluster/sharing"
+SHARING_LIST = "src/fs/cluster/sharing.am"
 #: what those depend on besides that are found with a real Squid
-GLUE_FOLDERS = (GLUE, "squid-patches")
+GLUE_FOLDERS = (GLUE, SHARING, "squid-patches")
 SOURCES = (".cc", ".h", ".am", ".patch")
 #: a literal, which is kept, or a comment
 _LITERAL_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -42,7 +43,7 @@ def _named(top, folders, without=()):
 
 def fingerprint(top):
     """A name for the engine and its simulation: equal for equal code."""
-    return _named(top, FOLDERS, without=(GLUE + "/", GLUE_LIST, *SHARING))
+    return _named(top, FOLDERS, without=(GLUE + "/", GLUE_LIST, SHARING + "/", SHARING_LIST))
 
 
 def glue_fingerprint(top):
