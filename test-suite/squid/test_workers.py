@@ -209,6 +209,28 @@ def test_objects_come_in_and_go_out_by_all(t):
         each.finish().check()
 
 
+def test_squid_has_no_room_for_its_entry(t):
+    """Squid's table of entries in use has one place for many objects. Who finds it taken asks the origin server; the object stays."""
+    workers = Workers(t, t.cache_dir(), "shared_transient_entries_limit 1")
+    urls = t.urls("object", 5, 9000)
+
+    def stored(n, url):
+        workers.get(n, url)
+        return workers.cached(n + 1, url)
+
+    for n, url in enumerate(urls):  # the one before may have the place still
+        wait_for(lambda n=n, url=url: stored(n, url), f"{url} in the store", 30)
+    holder = workers.client(0).open(t.url("holder", size=2000000, drip=20000, pause=500))
+    holder.read(40000)
+    for n, url in enumerate(urls):
+        assert workers.cached(n, url) is None, f"{url}: its place was free"
+        workers.get(n, url)
+    holder.abort()
+    for n, url in enumerate(urls):
+        wait_for(lambda n=n, url=url: workers.cached(n + 1, url) is not None, f"{url}, which was in the store", 10)
+        workers.get(n + 1, url)
+
+
 def test_reconfigure_and_rotate(t):
     workers = Workers(t)
     urls = t.urls("object", 30, 9000)

@@ -2,10 +2,13 @@
 """From the raw numbers of a run to the figures of the report: medians over its rounds, with their spread."""
 
 import dataclasses
+import re
 import statistics
 
 from .plans import MB
 
+#: what a worker of Squid is called
+WORKER = re.compile(r"\(squid-\d+\)")
 PERCENTILES = ("mean", "p50", "p90", "p99", "p99.9")
 
 
@@ -74,6 +77,26 @@ def cpu_per_request(phase):
     """Milliseconds of processor time of the proxy's processes."""
     seconds = _ratio(phase["cpuSeconds"], phase["client"]["requests"])
     return None if seconds is None else seconds * 1000
+
+
+def switches_per_request(phase):
+    """How often a thread of the proxy gave its processor away, to wait for something. None where that was not counted."""
+    counts = [process["switches"] for process in phase.get("processes", {}).values()]
+    return _ratio(sum(counts), phase["client"]["requests"]) if counts else None
+
+
+def share_of(kind):
+    """Milliseconds of processor time a request of the processes whose names have this in them. None where there are none."""
+    def value(phase):
+        seconds = [process["cpuSeconds"] for name, process in phase.get("processes", {}).items() if kind in name]
+        return _ratio(sum(seconds) * 1000, phase["client"]["requests"]) if seconds else None
+    return value
+
+
+def busiest(phase):
+    """The largest part that one worker of Squid had of the processor time of all workers."""
+    seconds = [process["cpuSeconds"] for name, process in phase.get("processes", {}).items() if WORKER.fullmatch(name)]
+    return _ratio(max(seconds), sum(seconds)) if seconds else None
 
 
 def latency(group, name):

@@ -10,7 +10,7 @@ from .errors import BenchError
 from .measure import measured
 from .plans import LEAST_MEMORY_MB, MB
 from .setup import Bench
-from .stores import DISKLESS, make
+from .stores import diskless, make
 
 
 class HitsRun:
@@ -46,7 +46,7 @@ class HitsRun:
     def _prepared(self, stack, bench, store, number, cache_mb, memory_mb):
         place = bench.place(store, cache_mb, memory_mb, number)
         disk = stack.enter_context(bench.disk(store, cache_mb, number))
-        if store not in DISKLESS:
+        if not diskless(store):
             disk.set(model=self.part.model)
         proxy = stack.enter_context(make(place, disk))
         proxy.start()

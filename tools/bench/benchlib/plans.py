@@ -45,6 +45,7 @@ class Part:
     ladder_seconds: float = 6
     delay_ms: int = 20           # of the origin, while it is measured
     stores: tuple = SQUID_STORES + BOUNDS
+    processes: int = 1           # for which PROGRAM_MB is added: as many as any of the stores needs
     counts: dict = dataclasses.field(default_factory=dict)  # of the kinds other than load
     estimate: float = 150        # seconds for one store (or for the whole part where it has no stores)
 
@@ -143,6 +144,7 @@ def _full():
         _churn(1200, stores=with_null, estimate=120, **same),
         _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
         _hits(25000, rounds=5, seconds=3, memory_share=0.3, cache_share=1.5, estimate=240),
+        *_workers(pages(1000), 2000, 25000, **same),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
              stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
         _restart_ssd(rounds=3, estimate=240),
@@ -158,6 +160,22 @@ def _hits(count, stores=("memory",) + SQUID_STORES + ("rock-n",), **more):
     return Part("hits-device" if little else "hits",
                 f"Hits with the disk in RAM, and {'little' if little else 'all'} of it in memory", "hits", "fast", "random",
                 singles(count), zipf=0.0, users=32, delay_ms=0, stores=stores, **more)
+
+
+def _workers(corpus, few, many, **common):
+    """What several workers bring. Stores that cannot be shared have a cache_dir for each worker, or for each one behind CARP."""
+    several = tuple(f"{store}-w{count}" for count in (2, 4) for store in ("clusterfs", "rock", "aufs")) + ("ufs-w2", "carp-w3")
+    hits = dict(kind="hits", workload="random", zipf=0.0, users=32, delay_ms=0, processes=6, rounds=5, seconds=3, estimate=300)
+    return [
+        Part("workers-hdd", "Several workers, pages on the hdd model, cache aged", "load", "hdd", corpus=corpus, rate=3.0, load=CHANGES,
+             stores=("clusterfs",) + several, processes=6, estimate=120, **AGED, **common),
+        Part("workers-ssd", "Several workers, single objects on the ssd model", "load", "ssd", "random", singles(few * 5), zipf=0.0,
+             memory_share=0.3, rate=40.0, stores=("clusterfs", "clusterfs-w2", "rock-w2", "aufs-w2"), processes=6, estimate=80, **common),
+        Part("workers-hits", "Several workers, hits with the disk in RAM, and all of it in memory", model="fast", corpus=singles(few),
+             memory_share=2.0, cache_share=4.0, stores=("memory", "memory-w2", "memory-w4", "clusterfs") + several, **hits),
+        Part("workers-device", "Several workers, hits with the disk in RAM, and little of it in memory", model="fast",
+             corpus=singles(many), memory_share=0.3, cache_share=1.5, stores=("memory", "clusterfs") + several, **hits),
+    ]
 
 
 def _quick():
@@ -199,9 +217,10 @@ def parts(scale):
 
 
 #: which stores each kind of part can have
-POSSIBLE = {"load": SQUID_STORES + ALL_HEAPS + BOUNDS + (
+WORKERS = tuple(f"{store}-w{count}" for store in ("clusterfs", "rock", "aufs", "ufs", "memory", "null", "carp") for count in range(2, 9))
+POSSIBLE = {"load": SQUID_STORES + ALL_HEAPS + BOUNDS + WORKERS + (
                 "rock-n", "clusterfs-middle", "clusterfs-small", "clusterfs-calm", "clusterfs-checkpoints"),
-            "hits": ("memory",) + SQUID_STORES + ("rock-n",),
+            "hits": ("memory",) + SQUID_STORES + ("rock-n",) + WORKERS,
             "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
 
 

@@ -14,7 +14,7 @@ matplotlib.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "clusterfs",
 import matplotlib.pyplot as plt  # noqa: E402  pylint: disable=wrong-import-position
 
 from . import figures  # noqa: E402  pylint: disable=wrong-import-position
-from .stores import DISKLESS  # noqa: E402  pylint: disable=wrong-import-position
+from .stores import diskless  # noqa: E402  pylint: disable=wrong-import-position
 from .tables import number, title  # noqa: E402  pylint: disable=wrong-import-position
 
 COLOURS = {"clusterfs": "#c0392b", "ufs": "#2471a3", "aufs": "#5dade2", "diskd": "#17a589", "rock": "#7d3c98",
@@ -79,7 +79,7 @@ def _few(value):
 
 
 def _requests(axes, results):
-    disks = [result for result in results if result["store"] not in DISKLESS]
+    disks = [result for result in results if not diskless(result["store"])]
     pairs = [(r, figures.over(r, "closed", figures.per("reads", "visits")),
               figures.over(r, "closed", figures.per("writes", "visits"))) for r in disks]
     pairs = [pair for pair in pairs if pair[1]]
@@ -146,7 +146,7 @@ def _ladder(axes, results):
 
 
 def _cpu_against_load(axes, results):
-    disks = [result for result in results if result["store"] not in DISKLESS]
+    disks = [result for result in results if not diskless(result["store"])]
     _against_load(axes, disks, figures.cpu_per_request, "processor time a request", ylim=(0, None))
 
 

@@ -15,7 +15,7 @@ from .errors import BenchError
 from .measure import difference
 from .plans import MB, PROGRAM_MB, disk_mb
 from .processes import listening, shielded, start, wait_until
-from .stores import TITLES, Place, make
+from .stores import Place, make, title
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[1] / "polygraph"
 PROGRAMS = ("polygraph-server", "polygraph-client", "polygraph-lx")
@@ -244,7 +244,7 @@ def _row(store, run):
         all_ = [each["client"][group].get(name, value) * 1000 for each in run["rounds"]]
         return f"{value * 1000:.3g}" + (f" ({min(all_):.3g} to {max(all_):.3g})" if spread else "")
 
-    return [TITLES.get(store, store), f"{client['requestsPerSecond']:.1f}", str(client["errors"]),
+    return [title(store), f"{client['requestsPerSecond']:.1f}", str(client["errors"]),
             f"{client['offeredHitRatio'] * 100:.1f} %", f"{client['hitRatio'] * 100:.1f} %", ms("hit", "mean", True),
             ms("hit", "p50"), ms("hit", "p90"), ms("hit", "p99", True), ms("miss", "mean", True), ms("miss", "p99"),
             f"{disk.get('reads', 0) / requests:.2f}",

@@ -42,7 +42,7 @@ def _conditions(result):
     lines = [f"Model of the disk: {part['model']}. Workload: {part['workload']}, {corpus['pages']:,} {what} "
              f"{'of ' if single else ''}{number(corpus['meanPageBytes'] / 1000)} KB on average, "
              f"{number(corpus['bytes'] / MB)} MB in all. Cache {result['cacheMb']} MB, memory {result['memoryMb']} MB "
-             f"and {plans.PROGRAM_MB} MB for the program itself."]
+             f"and {plans.PROGRAM_MB * part.get('processes', 1)} MB for the program itself."]
     turns = (result.get("times") or {}).get("age")
     if part["kind"] == "load":
         lines.append(("The cache was filled and then replaced "
@@ -73,13 +73,13 @@ def _limit_text(results):
 def _load_section(section, results):
     section.text += _conditions(results[0]) + _limit_text(results)
     section.blocks += [tables.throughput(results), tables.response_times(results, "hit"),
-                       tables.response_times(results, "miss"), tables.disk(results), tables.cost(results)]
+                       tables.response_times(results, "miss"), tables.disk(results), tables.cost(results), tables.workers(results)]
     section.plot = "load_part"
 
 
 def _hits_section(section, results):
     section.text += _conditions(results[0])
-    section.blocks += [tables.hits(results), tables.cost(results)]
+    section.blocks += [tables.hits(results), tables.cost(results), tables.workers(results)]
     section.plot = "hits_part"
 
 

@@ -10,7 +10,7 @@ from .load import load_objects
 from .measure import measured, stored_bytes
 from .plans import LEAST_MEMORY_MB, MB, TURNS, loaded_mb
 from .setup import Bench
-from .stores import DISKLESS, make
+from .stores import diskless, make
 
 #: closed loop of the phases that only prepare
 FILL_USERS = 12
@@ -112,7 +112,7 @@ class LoadRun:
 
     def _forget(self):
         """Measures start from a cold page cache, and for Squid's own memory from a new process."""
-        if self._proxy.restarts and self.store not in DISKLESS:
+        if self._proxy.restarts and not diskless(self.store):
             self._step("restart")
             self._proxy.restart()
 
@@ -147,7 +147,7 @@ class LoadRun:
 
     def _limit(self, cache_mb, memory_mb):
         """What the model allows for these visits; None where there is no such model."""
-        if self.part.model == "fast" or self.store in DISKLESS:
+        if self.part.model == "fast" or diskless(self.store):
             return None
         disk = self._limits.of(self.part.model, cache_mb, self.part.users)
         visits = [phase["client"] for phase in self._phases if phase["name"].startswith("closed")]

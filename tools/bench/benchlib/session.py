@@ -14,7 +14,7 @@ from .processes import check_signals
 from .progress import Progress
 from .restarts import RestartRun
 from .runs import LoadRun
-from .stores import TITLES
+from .stores import title
 
 
 class Session:
@@ -54,7 +54,7 @@ class Session:
         return failed
 
     def _one(self, part, store):
-        label = f"{part.name} {TITLES.get(store, store)}".strip()
+        label = f"{part.name} {title(store)}".strip()
         self._progress.begin(label)
         started, begin = datetime.datetime.now().astimezone().isoformat(timespec="seconds"), time.monotonic()
         try:

@@ -4,9 +4,9 @@
 import dataclasses
 import html
 
-from . import figures
+from . import figures, stores
 from .figures import Spread
-from .stores import DISKLESS, TITLES
+from .stores import diskless
 
 
 @dataclasses.dataclass
@@ -60,7 +60,7 @@ def percent(value):
 
 
 def title(result):
-    return TITLES.get(result["store"], result["store"])
+    return stores.title(result["store"])
 
 
 def throughput(results):
@@ -103,7 +103,7 @@ def disk(results):
                ("KB read a visit", lambda phase: _kilo(figures.per("readBytes", "visits")(phase))),
                ("KB written a visit", lambda phase: _kilo(figures.per("writeBytes", "visits")(phase)))]
     rows = [[title(result)] + [spread(figures.over(result, "closed", value)) for _, value in columns]
-            + [number(figures.written_per_stored(result))] for result in results if result["store"] not in DISKLESS]
+            + [number(figures.written_per_stored(result))] for result in results if not diskless(result["store"])]
     return Table("The disk in the closed loop", ["store"] + [name for name, _ in columns] + ["written per byte stored"],
                  rows, "Written per byte stored: over the whole run, with filling and ageing, since the page cache writes "
                  "late.")
@@ -125,6 +125,19 @@ def cost(results):
                                           "all MB", "limit MB", "index bytes an object", "objects"], rows,
                  "Memory of the cgroup around the proxy, its helpers and the page cache that they fill. Processor time "
                  "that the kernel's own threads spend on the disk is not in it.")
+
+
+def workers(results):
+    """Of stores with several workers: who did the work. Without rows where all have one worker."""
+    rows = []
+    if any(stores.WORKERS.fullmatch(result["store"]) for result in results):
+        rows = [[title(result), spread(figures.over(result, "closed", figures.cpu_per_request)),
+                 spread(figures.over(result, "closed", figures.share_of("squid-disk"))),
+                 spread(figures.over(result, "closed", figures.busiest), percent),
+                 spread(figures.over(result, "closed", figures.switches_per_request))] for result in results]
+    return Table("Who did the work", ["store", "CPU ms a request", "of that the disk's process", "the busiest worker's part of the workers'",
+                                      "switches a request"], rows,
+                 "Switches: how often a thread of the proxy gave its processor away, to wait.")
 
 
 def hits(results):

@@ -795,7 +795,10 @@ ClusterFs::SwapDir::evictCached(StoreEntry &e)
 {
     debugs(47, 5, e);
     if (e.hasDisk(index)) {
-        if (const auto attachment = handles_.find(e.swap_filen))
+        // Without a key, it is of get(): the core has no room for it in its table of entries in use, which another object has in
+        // the same place. Nobody wants to forget it.
+        const auto attachment = e.key ? handles_.find(e.swap_filen) : nullptr;
+        if (attachment)
             evict(*attachment);
         if (!e.locked())
             disconnect(e);
