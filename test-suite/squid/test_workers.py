@@ -9,6 +9,8 @@ import pytest
 
 from squidkit.client import Client
 from squidkit.processes import descendants, free_port, wait_for
+from testlib.live import answer, finished
+from testlib.metrics import Page
 
 pytestmark = pytest.mark.stores("clusterfs")
 WORKERS = 3
@@ -69,6 +71,14 @@ class Workers:
 
     def objects(self):
         return self.squid.values().number("objects")
+
+    def objects_of_all(self):
+        return sum(int(n) for n in re.findall(r"^objects: +(\d+)", self.squid.mgr("clusterfs"), re.MULTILINE))
+
+    def dir_objects(self, path):
+        """How many a cache_dir has, of several."""
+        page = self.squid.mgr("clusterfs")
+        return next(int(n) for name, n in re.findall(r"cache_dir #\d+: clusterfs (\S+)\n(?:(?!cache_dir).*\n)*?objects: +(\d+)", page) if name == path)
 
     def wait_packed(self):
         self.squid.wait_packed()
@@ -247,6 +257,85 @@ def test_reconfigure_and_rotate(t):
     assert workers.squid.cache_log.lines("was not stopped cleanly") == []
     workers.squid.start()
     assert workers.squid.values()["last stop"] == "clean"
+
+
+def packed(squid):
+    """Whether all that was stored is on the disks."""
+    return set(re.findall(r"staged objects: +(\d+)", squid.mgr("clusterfs"))) == {"0"}
+
+
+def test_pages_of_all_owners(t):
+    """List, map, find and metrics of two cache_dirs come from two processes, by one page."""
+    workers = Workers(t, t.cache_dir(64, "persist=1", name="first"), t.cache_dir(64, "persist=1", name="second"))
+    urls = t.urls("object", 60, 20000)
+    for n, url in enumerate(urls):
+        workers.get(n, url)
+    wait_for(lambda: packed(workers.squid), "everything packed")
+    paths = [str(t.image(name)) for name in ("first", "second")]
+    listed = [answer(workers.squid, "list", dir=path) for path in paths]
+    found = re.findall(r"^object: .*\t(http\S+)\t", "".join(page.text for page in listed), re.MULTILINE)
+    assert sorted(found) == sorted(urls), listed[0].text
+    for path, page in zip(paths, listed):
+        assert page["end"] == "yes" and page["clusters unread"] == "0"
+        assert answer(workers.squid, "map", dir=path)["cache_dir"] == path
+        assert page.text.count("object: ") == workers.dir_objects(path) > 0
+    for url in urls[:3]:
+        assert answer(workers.squid, "find", url=url)["cache_dir"] in paths
+    metrics = Page(workers.squid.mgr("clusterfs_metrics"))
+    assert {dict(labels)["path"] for _, labels in metrics.samples} == set(paths)
+    assert sum(metrics.of("clusterfs_objects").values()) == len(urls)
+    for n, url in enumerate(urls):
+        workers.get(n + 1, url)
+    def waits():
+        return Page(workers.squid.mgr("clusterfs_metrics")).of("clusterfs_client_wait_seconds_count", answer="hit")
+    wait_for(lambda: sum(waits().values()) == len(urls), "the owners knowing of all hits")
+
+
+def test_a_purge_reaches_all(t):
+    """By prefix, of what is staged and on the disk, in two cache_dirs, in Squid's own memory cache, and in use."""
+    workers = Workers(t, t.cache_dir(64, "persist=1", name="first"), t.cache_dir(64, "persist=1", name="second"), mem_mb=16, mem_object_kb=64)
+    doomed, kept = t.urls("doomed", 40, 9000) + [t.url("doomed-large", size=900000)], t.urls("kept", 10, 9000)
+    for n, url in enumerate(doomed[::2] + kept):
+        workers.get(n, url)
+    wait_for(lambda: packed(workers.squid), "everything packed")
+    for n, url in enumerate(doomed[1::2]):
+        workers.get(n, url)
+    prefix = t.url("doomed", size=1).partition("doomed")[0] + "doomed"
+    wait_for(lambda: workers.objects_of_all() == len(doomed + kept), "all objects in the store")
+    answer(workers.squid, "purge", prefix=prefix)
+    values = finished(workers.squid)
+    assert values.number("objects removed") == len(doomed), values.text
+    for n, url in enumerate(doomed):
+        for worker in range(WORKERS):
+            assert workers.cached(worker, url) is None, url
+        t.origin.change(url)
+        workers.client(n).get(url).check(version=1)
+    for n, url in enumerate(kept):
+        t.origin.change(url)
+        workers.client(n).get(url).check(version=0)
+
+
+def test_a_clear_reaches_all(t):
+    """What workers have in use, and what comes in, too."""
+    workers = Workers(t, t.cache_dir(64, "persist=1"))
+    urls = t.urls("object", 20, 9000)
+    workers.store(urls)
+    held = workers.client(1).open(t.url("held", size=3000000, drip=30000, pause=100))
+    held.read(100000)
+    answer(workers.squid, "clear", dir=str(t.image()))
+    values = finished(workers.squid)
+    assert values.number("objects removed") == len(urls) and values.number("objects left") == 0, values.text
+    held.abort()
+    for n, url in enumerate(urls):
+        assert workers.cached(n, url) is None, url
+    assert workers.cached(0, held.url) is None
+    assert workers.objects() == 0
+    workers.store(urls)
+    workers.wait_packed()
+    workers.squid.kill().start()
+    workers.wait_connected()
+    for n, url in enumerate(urls):
+        assert workers.cached(n, url) is not None, f"{url}, which was stored after the clear"
 
 
 def test_two_owners(t):

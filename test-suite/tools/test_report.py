@@ -21,7 +21,7 @@ from view import charts, metrics, report
 SURVEY = json.loads((pages.HERE / "survey.json").read_text(encoding="utf-8"))
 
 
-#: a page clusterfs_map, as MapStream writes it: of a free cluster, ten that share a square, one of a large object, a bad one
+#: a page clusterfs_map, as MapText writes it: of a free cluster, ten that share a square, one of a large object, a bad one
 COLUMNS = "columns: first last small large bad log objects grouped groups live_bytes written used latest\n"
 MAP = ("cache_dir: /dev/z\nobjects: 41\nclusters: 13\ncluster bytes: 65536\n" + COLUMNS + "cell: 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
        "cell: 1 10 8 0 0 1 40 30 6 262144 6 2e-05 1700000000\ncell: 11 11 0 1 0 0 0 0 0 65536 1 1 1699990000\ncell: 12 12 0 0 1 0 0 0 0 0 0 0 0\n"

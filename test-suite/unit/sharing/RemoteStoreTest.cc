@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +20,63 @@ using namespace ClusterFs;
 using namespace ClusterFs::Testing;
 
 namespace {
+
+/// a text that comes piece by piece, each at another poll
+class SlowText final : public Reader
+{
+public:
+    SlowText(const std::string &text, std::vector<std::function<void()>> &later): text_(text), later_(later), alive_(std::make_shared<bool>(true)) {}
+    ~SlowText() override { *alive_ = false; }
+
+    uint64_t size() const override { return made_; }
+    int64_t copy(const uint64_t offset, char *const to, const size_t size) override {
+        if (offset >= text_.size())
+            return 0;
+        if (offset >= made_)
+            return -1;
+        const auto bytes = std::min<uint64_t>(size, made_ - offset);
+        text_.copy(to, bytes, offset);
+        return static_cast<int64_t>(bytes);
+    }
+    void fetch(uint64_t, std::function<void(Status)> done) override {
+        later_.push_back([this, done = std::move(done), alive = alive_] {
+            if (!*alive)
+                return;
+            made_ = std::min<uint64_t>(made_ + 70000, text_.size());
+            done(Status::ok);
+        });
+    }
+
+private:
+    const std::string text_;
+    std::vector<std::function<void()>> &later_;
+    uint64_t made_ = 0;
+    const std::shared_ptr<bool> alive_;
+};
+
+/// answers "echo ..." with the rest
+class TestServices final : public Services
+{
+public:
+    std::unique_ptr<Reader> answer(const std::string &question) override {
+        if (question.compare(0, 5, "echo ") != 0)
+            return nullptr;
+        return std::make_unique<SlowText>(question.substr(5) + extra, later_);
+    }
+    void add(const Figure &figure) override { sums[figure.kind] += figure.value; }
+    void poll() {
+        std::vector<std::function<void()>> now;
+        now.swap(later_);
+        for (const auto &each: now)
+            each();
+    }
+
+    std::string extra; ///< behind each answer
+    std::map<uint64_t, uint64_t> sums; ///< of figures, by kind
+
+private:
+    std::vector<std::function<void()>> later_;
+};
 
 class RemoteStoreTest: public testing::Test
 {
@@ -31,7 +91,7 @@ protected:
 
     void begin() {
         std::string error;
-        owner = Owner::Open(*store.engine, store.clock, folder.socket(), error);
+        owner = Owner::Open(*store.engine, store.clock, folder.socket(), error, &services);
         ASSERT_TRUE(owner) << error;
     }
     /// until workers may look objects up
@@ -42,6 +102,7 @@ protected:
 
     void step() {
         store.step();
+        services.poll();
         if (owner)
             owner->poll();
         for (const auto &worker: workers)
@@ -98,6 +159,7 @@ protected:
 
     SocketFolder folder;
     TestStore store{128 * MB};
+    TestServices services;
     std::unique_ptr<Owner> owner;
     std::unique_ptr<RemoteStore> workers[2];
 };
@@ -118,6 +180,86 @@ TEST_F(RemoteStoreTest, whatOneStoresTheOthersFind)
     EXPECT_EQ(workers[0]->objectCount(), 2U);
     EXPECT_EQ(workers[0]->lookups(), 1U);
     EXPECT_EQ(workers[0]->found(), 1U);
+}
+
+/// more than a ring has room for, made while it is read
+TEST_F(RemoteStoreTest, aQuestionIsAnswered)
+{
+    services.extra = bytesOf(7, 3 * MB);
+    const auto text = [this](const std::string &question) {
+        const auto answer = workers[1]->ask(question);
+        std::string got;
+        for (;;) {
+            char piece[10000];
+            const auto copied = answer->copy(got.size(), piece, sizeof(piece));
+            if (copied > 0) {
+                got.append(piece, static_cast<size_t>(copied));
+                continue;
+            }
+            Status s = Status::pending;
+            answer->fetch(got.size(), [&s](const Status outcome) { s = outcome; });
+            if (!until([&] { return s != Status::pending; }))
+                return std::string("no end");
+            if (s != Status::ok)
+                return s == Status::aborted ? got : statusText(s);
+        }
+    };
+    EXPECT_EQ(text("echo hello"), "hello" + bytesOf(7, 3 * MB));
+    EXPECT_EQ(text("what"), statusText(Status::notFound));
+    const auto dropped = workers[0]->ask("echo ");
+    step();
+    owner = nullptr;
+    Status s = Status::pending;
+    dropped->fetch(3 * MB, [&s](const Status outcome) { s = outcome; });
+    ASSERT_TRUE(until([&] { return s != Status::pending; }));
+    EXPECT_EQ(s, Status::offline);
+}
+
+/// many go in one message, and those from before the owner came, too
+TEST_F(RemoteStoreTest, figuresAreAddedUp)
+{
+    const auto before = owner->messages();
+    for (unsigned n = 1; n <= 100; ++n) {
+        workers[0]->tell({5, n});
+        workers[1]->tell({6, 2});
+        step();
+    }
+    store.clock.advance(1000000);
+    ASSERT_TRUE(until([this] { return services.sums[5] == 5050 && services.sums[6] == 200; }));
+    EXPECT_LE(owner->messages() - before, 4U);
+    for (unsigned n = 0; n < 3000; ++n)
+        workers[0]->tell({7, 1});
+    ASSERT_TRUE(until([this] { return services.sums[7] > 0; }));
+    EXPECT_LE(services.sums[7], 1024U) << "kept without a poll";
+    owner = nullptr;
+    ASSERT_TRUE(until([this] { return !workers[0]->connected(); }));
+    workers[0]->tell({8, 3});
+    ASSERT_NO_FATAL_FAILURE(begin());
+    store.clock.advance(Owner::openMicros);
+    ASSERT_TRUE(until([this] { return services.sums[8] == 3; }));
+}
+
+/// nothing is found, and what comes in is lost
+TEST_F(RemoteStoreTest, aShutOwnerHasNothing)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    const auto writer = workers[1]->create(keyOf(2), infoOf(store.clock.wallSeconds()), 1000);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->append(bytesOf(2, 500).data(), 500));
+    for (unsigned n = 0; n < 10; ++n)
+        step();
+    const auto closings = workers[1]->closings();
+    owner->shut(true);
+    EXPECT_EQ(workers[1]->closings(), closings + 1);
+    EXPECT_FALSE(finds(0, keyOf(1)));
+    EXPECT_EQ(put(0, keyOf(3), bytesOf(3, 1000)), Status::busy);
+    owner->shut(false);
+    EXPECT_EQ(workers[1]->closings(), closings + 1);
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    if (writer->append(bytesOf(2, 500).data(), 500)) {
+        EXPECT_NE(end(*writer), Status::ok);
+    }
+    EXPECT_FALSE(finds(0, keyOf(2)));
 }
 
 /// the owner has had no turn: the others know it all the same

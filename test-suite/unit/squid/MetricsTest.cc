@@ -180,8 +180,8 @@ TEST(Metrics, lookupsAreExplainedAsSquidMakesThem) {
 /// which the engine does not count: one number for all cache_dirs, on both pages
 TEST(Metrics, openedPagesAreCountedForAllCacheDirs) {
     const auto before = samples(metricsText({someDir("/a")})).at("clusterfs_pages_opened_total{path=\"/a\"}");
-    countOpenedPage();
-    countOpenedPage();
+    countOpenedPages(1);
+    countOpenedPages(1);
     const auto count = std::to_string(std::stoul(before) + 2);
     auto page = samples(metricsText({someDir("/a"), someDir("/b"), {"/c", {}}}));
     EXPECT_EQ(page["clusterfs_pages_opened_total{path=\"/a\"}"], count);
@@ -283,6 +283,25 @@ TEST(Metrics, oneStateIsOn) {
         }
         EXPECT_EQ(on, 1U) << state.first;
     }
+}
+
+/// the same families in the same order with the same samples as the page of all of them at once
+TEST(Metrics, pagesOfSeveralProcessesBecomeOne) {
+    const auto heads = [](const std::string &page) {
+        std::istringstream lines(page);
+        std::string found;
+        for (std::string line; std::getline(lines, line); )
+            found += line[0] == '#' ? line + '\n' : "";
+        return found;
+    };
+    const auto a = someDir("/a");
+    const auto b = someDir("/b");
+    const MetricsDir c = {"/c", {}};
+    const auto merged = mergedMetrics({metricsText({a}), metricsText({b}), metricsText({c})});
+    EXPECT_EQ(samples(merged), samples(metricsText({a, b, c})));
+    EXPECT_EQ(heads(merged), heads(metricsText({a, b, c})));
+    EXPECT_EQ(samples(mergedMetrics({metricsText({c}), metricsText({a})})), samples(metricsText({c, a})));
+    EXPECT_EQ(mergedMetrics({}), "");
 }
 
 TEST(Metrics, unusedCacheDirHasOnlyItsState) {

@@ -28,6 +28,7 @@ struct Control {
     std::atomic<int64_t> doubtedUntil;
     std::atomic<uint32_t> load; ///< see Engine::canCreate(), of an object whose size nobody knows; above maxLoad = it takes none
     std::atomic<uint32_t> progress; ///< of a start, in thousandths
+    std::atomic<uint32_t> closings; ///< how often the owner was shut: see Owner::shut()
     std::atomic<uint64_t> objects;
     std::atomic<uint64_t> liveBytes;
     std::atomic<uint64_t> capacityBytes;

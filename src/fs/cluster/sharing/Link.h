@@ -84,6 +84,9 @@ public:
     /// Removes an object: as soon as there is an owner, when there is none or it dies before it has heard of it.
     void remove(const Key &);
 
+    /// removals that the owner has not done yet
+    size_t removalsKept() const { return removals_.size(); }
+
     /// whether what is sent waits in this process
     bool behind() const { return !kept_.empty(); }
     size_t keptBytes() const { return keptBytes_; } ///< bytes of what waits

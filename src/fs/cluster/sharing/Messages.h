@@ -36,6 +36,8 @@ enum class Kind : uint32_t {
     dropWriter, ///< Numbered
     replaceHead, ///< NewHead, head: see Engine::replaceHead()
     rename, ///< NewHead, head: see Engine::rename()
+    ask, ///< Ask, question: opens a reader of the answer, and wants its first bytes
+    figures, ///< some Figures: see Services::add()
 
     bytes, ///< Bytes, bytes: some of those that open or fetch wanted
     lost, ///< Done: a writer has failed; there is none of this number any more
@@ -77,6 +79,10 @@ struct OpenWriter {
     Open reader;
     uint64_t writer;
 };
+struct Ask {
+    uint64_t number; ///< of the reader
+    uint64_t bytes; ///< that are wanted of its beginning
+};
 struct Fetch {
     uint64_t number;
     uint64_t offset;
@@ -111,7 +117,7 @@ struct Done {
 /// a channel carries it
 template <class Message>
 constexpr bool plain = std::is_trivially_copyable<Message>::value;
-static_assert(plain<Note> && plain<Named> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> && plain<Fetch> && plain<Create> &&
+static_assert(plain<Note> && plain<Named> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> && plain<Ask> && plain<Fetch> && plain<Create> &&
     plain<NewHead> && plain<Bytes> && plain<Done>, "messages are copied byte by byte");
 
 } // namespace Messages

@@ -10,18 +10,19 @@
 #include <new>
 #include <utility>
 
-ClusterFs::Owner::Owner(Engine &engine, const Clock &clock, std::string path):
+ClusterFs::Owner::Owner(Engine &engine, const Clock &clock, std::string path, Services *const services):
     engine_(engine),
     clock_(clock),
     path_(std::move(path)),
+    services_(services),
     openAt_(clock.micros() + openMicros)
 {
 }
 
 std::unique_ptr<ClusterFs::Owner>
-ClusterFs::Owner::Open(Engine &engine, const Clock &clock, const std::string &path, std::string &error)
+ClusterFs::Owner::Open(Engine &engine, const Clock &clock, const std::string &path, std::string &error, Services *const services)
 {
-    std::unique_ptr<Owner> owner(new Owner(engine, clock, path));
+    std::unique_ptr<Owner> owner(new Owner(engine, clock, path, services));
     if (!owner->makeMemory(error))
         return nullptr;
     if (!owner->events_.works()) {
@@ -91,6 +92,12 @@ ClusterFs::Owner::shut(const bool shut)
 {
     shut_ = shut;
     show();
+    if (!shut)
+        return;
+    control_->closings.fetch_add(1, std::memory_order_release);
+    for (const auto &member: members_)
+        member->session.loseWriters();
+    events_.ringAgain(); // poll() wakes the workers
 }
 
 /// lets workers in, hushes a worker's bell, or ends the session of one that is gone
@@ -150,7 +157,7 @@ ClusterFs::Owner::admit(Descriptor socket)
         events_.unwatch(socket.get());
         return false;
     }
-    members_.push_back(std::make_unique<Member>(engine_, std::move(socket), std::move(channel), *rows_, row));
+    members_.push_back(std::make_unique<Member>(engine_, services_, std::move(socket), std::move(channel), *rows_, row));
     return true;
 }
 

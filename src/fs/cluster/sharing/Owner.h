@@ -11,8 +11,9 @@
 #include "fs/cluster/base/SharedMemory.h"
 #include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Link.h"
-#include "fs/cluster/sharing/WorkerRows.h"
+#include "fs/cluster/sharing/Services.h"
 #include "fs/cluster/sharing/Session.h"
+#include "fs/cluster/sharing/WorkerRows.h"
 
 #include <cstdint>
 #include <memory>
@@ -30,11 +31,12 @@ public:
     static constexpr size_t maxWorkers = WorkerRows::maxRows; ///< the next one is not let in
     static constexpr unsigned recordsInTurn = 128; ///< messages that are taken from one worker before others have their turn
 
-    /// \param engine outlives the owner
+    /// \param engine outlives the owner, as services do
     /// \param path of the socket, see listenForWorkers()
     /// \param error receives the reason when it fails
+    /// \param services for workers; nil = none
     /// \returns nil when it fails
-    static std::unique_ptr<Owner> Open(Engine &, const Clock &, const std::string &path, std::string &error);
+    static std::unique_ptr<Owner> Open(Engine &, const Clock &, const std::string &path, std::string &error, Services *services = nullptr);
 
     /// ends all sessions, and takes the socket away
     ~Owner();
@@ -51,7 +53,8 @@ public:
     /// how long no worker finds anything, see Control::open: those of an earlier owner have come back by then
     static constexpr uint64_t openMicros = 2 * Link::connectMicros;
 
-    /// As long as it is shut, workers find and store nothing.
+    /// As long as it is shut, workers find and store nothing, and what they were storing is lost. They hear of it by Control::closings,
+    /// so that they let go of what they have in use.
     void shut(bool);
 
     /// Workers take objects whose Date is not later for doubtful. \param until seconds since 1970
@@ -65,15 +68,15 @@ public:
 
 private:
     struct Member {
-        Member(Engine &engine, Descriptor s, Channel channel, WorkerRows &rows, const uint32_t r):
-            socket(std::move(s)), row(r), session(engine, std::move(channel), rows.rows[r]) {}
+        Member(Engine &engine, Services *services, Descriptor s, Channel channel, WorkerRows &rows, const uint32_t r):
+            socket(std::move(s)), row(r), session(engine, services, std::move(channel), rows.rows[r]) {}
 
         Descriptor socket;
         const uint32_t row; ///< in WorkerRows
         Session session;
     };
 
-    Owner(Engine &, const Clock &, std::string path);
+    Owner(Engine &, const Clock &, std::string path, Services *);
     bool makeMemory(std::string &error);
     uint32_t freeRow() const;
     void show();
@@ -88,6 +91,7 @@ private:
     Engine &engine_;
     const Clock &clock_;
     const std::string path_;
+    Services *const services_;
     bool shut_ = false; ///< see shut()
     const uint64_t openAt_; ///< Clock::micros(), see Control::open
     EventSet events_;

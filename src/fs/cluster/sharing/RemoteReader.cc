@@ -9,35 +9,34 @@
 
 using namespace ClusterFs::Messages;
 
-ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const Key &key, const uint64_t size):
+ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const Key &key, const uint64_t writer, std::string question, const uint64_t size):
     link_(std::move(link)),
     number_(link_->enter(*this)),
     key_(key),
-    writer_(0),
+    writer_(writer),
+    question_(std::move(question)),
     size_(size),
     alive_(std::make_shared<bool>(true))
-{
-    begin();
-}
-
-ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const RemoteWriter &writer):
-    link_(std::move(link)),
-    number_(link_->enter(*this)),
-    key_(writer.key()),
-    writer_(writer.number()),
-    size_(writer.size()),
-    alive_(std::make_shared<bool>(true))
-{
-    begin();
-}
-
-void
-ClusterFs::RemoteReader::begin()
 {
     if (link_->connected())
         ask();
     else
         fail(Status::offline);
+}
+
+ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const Key &key, const uint64_t size):
+    RemoteReader(std::move(link), key, 0, std::string(), size)
+{
+}
+
+ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, const RemoteWriter &writer):
+    RemoteReader(std::move(link), writer.key(), writer.number(), std::string(), writer.size())
+{
+}
+
+ClusterFs::RemoteReader::RemoteReader(std::shared_ptr<Link> link, std::string question):
+    RemoteReader(std::move(link), Key(), 0, std::move(question), 0)
+{
 }
 
 ClusterFs::RemoteReader::~RemoteReader()
@@ -56,7 +55,7 @@ ClusterFs::RemoteReader::copy(const uint64_t offset, char *const to, const size_
         memcpy(to, bytes_.data() + from, bytes);
         return static_cast<int64_t>(bytes);
     }
-    return offset >= size_ && !writer_ ? 0 : -1;
+    return offset >= size_ && !grows() ? 0 : -1;
 }
 
 void
@@ -83,6 +82,8 @@ ClusterFs::RemoteReader::ask()
     underWay_ = true;
     if (open_)
         link_->send(Kind::fetch, Fetch{number_, at_, pieceBytes});
+    else if (!question_.empty())
+        link_->send(Kind::ask, Ask{number_, pieceBytes}, question_.data(), question_.size());
     else if (writer_)
         link_->send(Kind::openWriter, OpenWriter{{number_, key_, pieceBytes}, writer_});
     else
@@ -105,7 +106,7 @@ ClusterFs::RemoteReader::hearBytes(const Bytes &m, const char *const bytes, cons
     if (failure_ != Status::ok)
         return;
     if (m.status == Status::ok && m.size != size_) {
-        if (!writer_)
+        if (!grows())
             return fail(Status::notFound); // another version than the one that was looked up
         size_ = m.size;
     }

@@ -24,6 +24,8 @@ public:
     RemoteReader(std::shared_ptr<Link>, const Key &, uint64_t size);
     /// Reads an object that is being written, and so grows.
     RemoteReader(std::shared_ptr<Link>, const RemoteWriter &);
+    /// Reads the owner's answer to a question, which grows: fetch() says `aborted` at its end.
+    RemoteReader(std::shared_ptr<Link>, std::string question);
     ~RemoteReader() override;
 
     /* Reader */
@@ -37,7 +39,8 @@ private:
     void bereave() override;
 
     void hearBytes(const Messages::Bytes &, const char *bytes, size_t);
-    void begin();
+    RemoteReader(std::shared_ptr<Link>, const Key &, uint64_t writer, std::string question, uint64_t size);
+    bool grows() const { return writer_ || !question_.empty(); }
     void ask();
     bool has(const uint64_t offset) const { return offset >= at_ && offset < at_ + bytes_.size(); }
     void answer(Status);
@@ -48,7 +51,8 @@ private:
     const uint64_t number_;
     const Key key_;
     const uint64_t writer_; ///< the number of the writer of an object that grows; 0 = none
-    uint64_t size_; ///< stored bytes; of an object that grows, those that the owner had when it told of it last
+    const std::string question_; ///< empty for an object
+    uint64_t size_; ///< stored bytes; of what grows, those that the owner had when it told of it last
     bool open_ = false; ///< the owner has it
     uint64_t at_ = 0; ///< offset of the first byte of bytes_
     std::string bytes_; ///< of the object

@@ -71,6 +71,14 @@ ClusterFs::RemoteStore::state() const
     return theirs == EngineState::serving && !open ? EngineState::recovering : theirs;
 }
 
+void
+ClusterFs::RemoteStore::poll()
+{
+    if (!figures_.empty() && (clock_.micros() - figuresSince_ >= figureMicros || figures_.size() >= maxFigures / 2))
+        tellFigures();
+    link_->poll();
+}
+
 /* looking up */
 
 bool
@@ -213,7 +221,39 @@ ClusterFs::RemoteStore::forget(const uint64_t number)
     requests_.erase(number);
 }
 
-/* figures */
+/* questions and figures */
+
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::RemoteStore::ask(const std::string &question)
+{
+    return std::make_unique<RemoteReader>(link_, question);
+}
+
+void
+ClusterFs::RemoteStore::tell(const Figure &figure)
+{
+    if (figures_.empty())
+        figuresSince_ = clock_.micros();
+    if (figures_.size() < maxFigures)
+        figures_.push_back(figure);
+}
+
+void
+ClusterFs::RemoteStore::tellFigures()
+{
+    if (!connected())
+        return;
+    link_->send(Kind::figures, figures_.front(), figures_.data() + 1, (figures_.size() - 1) * sizeof(Figure));
+    figures_.clear();
+}
+
+uint32_t
+ClusterFs::RemoteStore::closings() const
+{
+    return shown(link_->control(), &Control::closings);
+}
+
+/* figures of the store */
 
 uint64_t
 ClusterFs::RemoteStore::objectCount() const

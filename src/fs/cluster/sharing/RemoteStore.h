@@ -6,12 +6,14 @@
 
 #include "fs/cluster/api/ObjectStore.h"
 #include "fs/cluster/sharing/Link.h"
+#include "fs/cluster/sharing/Services.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace ClusterFs {
 
@@ -35,9 +37,19 @@ public:
     /// objects that are older, seconds, are not found; 0 = no limit. See Config::fileLifetime
     void setFileLifetime(const uint32_t seconds) { fileLifetime_ = seconds; }
 
+    /// \param question is not empty, and at most maxHead bytes
+    /// \returns a reader of the owner's answer, see Services::answer(): fetch() says `aborted` at its end, and notFound where there is none
+    std::unique_ptr<Reader> ask(const std::string &question);
+
+    /// Tells the owner a figure, with others, within figureMicros. While there is no owner, only the first ones are kept.
+    void tell(const Figure &);
+
+    /// how often this owner was shut so far, see Owner::shut()
+    uint32_t closings() const;
+
     /* ObjectStore */
     EngineState state() const override;
-    void poll() override { link_->poll(); }
+    void poll() override;
     bool find(const Key &, ObjectInfo &) override;
     bool peek(const Key &key, ObjectInfo &info) const override { return look(key, info, false); }
     bool has(const Key &) const override;
@@ -75,6 +87,12 @@ private:
     const std::shared_ptr<Link> link_;
     uint32_t fileLifetime_ = 0; ///< seconds; 0 = no limit
     std::unordered_map< uint64_t, std::unique_ptr<HeadRequest> > requests_; ///< new heads under way
+    static constexpr size_t maxFigures = 1024; ///< that are kept
+    static constexpr uint64_t figureMicros = 500000; ///< for which one is kept, so that many go in one message
+    void tellFigures();
+
+    std::vector<Figure> figures_; ///< that the owner was not told yet
+    uint64_t figuresSince_ = 0; ///< Clock::micros() of the first one
     uint64_t lookups_ = 0;
     uint64_t found_ = 0;
 };

@@ -9,8 +9,9 @@
 
 using namespace ClusterFs::Messages;
 
-ClusterFs::Session::Session(Engine &engine, Channel channel, WorkerRow &row):
+ClusterFs::Session::Session(Engine &engine, Services *const services, Channel channel, WorkerRow &row):
     engine_(engine),
+    services_(services),
     channel_(std::move(channel)),
     row_(row),
     alive_(std::make_shared<bool>(true))
@@ -110,15 +111,14 @@ ClusterFs::Session::handle(const Record &record)
     case Kind::open: {
         Open m;
         if (take(record, m))
-            open(m, nullptr);
+            open(m.number, m.bytes, [this, &m] { return engine_.read(m.key); });
         return;
     }
     case Kind::openWriter: {
         OpenWriter m;
         if (!take(record, m))
             return;
-        const auto found = writers_.find(m.writer);
-        open(m.reader, found == writers_.end() ? nullptr : found->second.writer.get());
+        open(m.reader.number, m.reader.bytes, [this, &m] { return readWriter(m.writer, m.reader.key); });
         return;
     }
     case Kind::fetch: {
@@ -157,6 +157,17 @@ ClusterFs::Session::handle(const Record &record)
             newHead(kind, m, std::string(record.content + sizeof(m), record.bytes - sizeof(m)));
         return;
     }
+    case Kind::ask: {
+        Ask m;
+        if (!take(record, m))
+            return;
+        const std::string question(record.content + sizeof(m), record.bytes - sizeof(m));
+        open(m.number, m.bytes, [this, &question] { return services_ ? services_->answer(question) : nullptr; });
+        return;
+    }
+    case Kind::figures:
+        addFigures(record);
+        return;
     case Kind::bytes:
     case Kind::lost:
     case Kind::congested:
@@ -170,29 +181,36 @@ ClusterFs::Session::handle(const Record &record)
 
 /* reading */
 
-/// \param writer of the object; nil = it is to be looked up
 void
-ClusterFs::Session::open(const Open &m, const Writer *const writer)
+ClusterFs::Session::open(const uint64_t number, const uint64_t bytes, const std::function<std::unique_ptr<Reader>()> &make)
 {
-    if (readers_.count(m.number)) {
+    if (readers_.count(number)) {
         broken_ = true;
         return;
     }
     if (ended_)
         return;
     if (readers_.size() >= maxReaders) {
-        answer(Kind::bytes, m.number, Status::busy);
+        answer(Kind::bytes, number, Status::busy);
         return;
     }
-    auto reader = writer ? engine_.read(*writer) : engine_.read(m.key);
+    auto reader = make();
     if (!reader) {
-        answer(Kind::bytes, m.number, Status::notFound);
+        answer(Kind::bytes, number, Status::notFound);
         return;
     }
-    auto &reading = readers_[m.number];
+    auto &reading = readers_[number];
     reading.reader = std::move(reader);
-    reading.end = m.bytes;
-    give(m.number, reading);
+    reading.end = bytes;
+    give(number, reading);
+}
+
+/// a reader of what a writer has until now, or of the object where the writer has ended
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::Session::readWriter(const uint64_t number, const Key &key)
+{
+    const auto found = writers_.find(number);
+    return found == writers_.end() ? engine_.read(key) : engine_.read(*found->second.writer);
 }
 
 void
@@ -305,6 +323,15 @@ ClusterFs::Session::finish(const uint64_t number)
 }
 
 void
+ClusterFs::Session::loseWriters()
+{
+    congested_.clear();
+    for (const auto &each: writers_)
+        answer(Kind::lost, each.first, Status::aborted);
+    writers_.clear();
+}
+
+void
 ClusterFs::Session::lookAtCongestion()
 {
     const auto relieved = [this](const uint64_t number) {
@@ -338,6 +365,18 @@ ClusterFs::Session::newHead(const Kind kind, const NewHead &m, const std::string
         engine_.rename(m.key, m.newKey, m.oldHeadSize, head, std::move(done));
     else
         engine_.replaceHead(m.key, m.oldHeadSize, head, m.info, std::move(done));
+}
+
+/* figures */
+
+void
+ClusterFs::Session::addFigures(const Record &record)
+{
+    Figure figure;
+    for (size_t at = 0; services_ && at + sizeof(figure) <= record.bytes; at += sizeof(figure)) {
+        memcpy(&figure, record.content + at, sizeof(figure));
+        services_->add(figure);
+    }
 }
 
 /* answers */

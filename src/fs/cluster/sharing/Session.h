@@ -7,12 +7,15 @@
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Messages.h"
+#include "fs/cluster/sharing/Services.h"
 #include "fs/cluster/sharing/WorkerRows.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -30,8 +33,9 @@ public:
     static constexpr size_t maxRequests = 1024; ///< new heads under way; the next one is answered busy
     static constexpr uint32_t pieceBytes = 64 * 1024; ///< of an object in one record
 
+    /// \param services nil = none
     /// \param channel made, and known to the worker
-    Session(Engine &, Channel, WorkerRow &);
+    Session(Engine &, Services *services, Channel channel, WorkerRow &);
     ~Session();
     Session(const Session &) = delete;
     Session &operator =(const Session &) = delete;
@@ -43,6 +47,9 @@ public:
     /// Says that the owner is going to sleep.
     /// \returns false when there is something to do at once; then it must not sleep
     bool sleep();
+
+    /// Ends all writers: what the worker is storing is not stored.
+    void loseWriters();
 
     /// The worker is gone: does what it has said, as far as it is whole, and gives no answers. The session is to be destroyed.
     void end();
@@ -80,7 +87,9 @@ private:
 
     void handle(const Record &);
     template <class Message> bool take(const Record &, Message &);
-    void open(const Messages::Open &, const Writer *);
+    void open(uint64_t number, uint64_t bytes, const std::function<std::unique_ptr<Reader>()> &make);
+    std::unique_ptr<Reader> readWriter(uint64_t number, const Key &);
+    void addFigures(const Record &);
     void fetch(const Messages::Fetch &);
     void create(const Messages::Create &);
     void append(uint64_t number, const char *, size_t);
@@ -97,6 +106,7 @@ private:
     template <class Message> void publish(Messages::Kind, char *at, const Message &, size_t more = 0);
 
     Engine &engine_;
+    Services *const services_;
     Channel channel_;
     WorkerRow &row_;
     std::unordered_map<uint64_t, Reading> readers_;

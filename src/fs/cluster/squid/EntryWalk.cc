@@ -29,3 +29,10 @@ ClusterFs::EntryWalk::next(const std::function<bool(StoreEntry &)> &chosen, uint
     }
     return bucket_ < store_hash_buckets;
 }
+
+void
+ClusterFs::DirRelease::go()
+{
+    if (walk_.next([this](const StoreEntry &e) { return e.hasDisk(dir_); }, released_))
+        schedule(0);
+}

@@ -6,6 +6,8 @@
 
 #include "store/forward.h"
 
+#include "fs/cluster/squid/EventWork.h"
+
 #include <functional>
 
 namespace ClusterFs {
@@ -27,6 +29,22 @@ private:
     static constexpr unsigned sliceEntries = 500; ///< entries of a slice; its last bucket is walked to its end
 
     int bucket_ = 0; ///< the next one of the table
+};
+
+/// Releases all entries of a cache_dir, beside the requests.
+class DirRelease final : public EventWork
+{
+public:
+    /// \param dir index of the cache_dir
+    explicit DirRelease(const int dir): dir_(dir) { schedule(0); }
+    ~DirRelease() override { cancel(); }
+
+private:
+    void go() override;
+
+    const int dir_;
+    EntryWalk walk_;
+    uint64_t released_ = 0;
 };
 
 } // namespace ClusterFs

@@ -32,10 +32,16 @@ ClusterFs::LiveJob::Latest()
 }
 
 std::string
+ClusterFs::LiveJob::Report()
+{
+    return LatestJob ? LatestJob->report() : "job: none\n";
+}
+
+std::string
 ClusterFs::LiveJob::Start(std::unique_ptr<LiveJob> job)
 {
     if (LatestJob && !LatestJob->over())
-        return "another purge or clear is running: wait for its end, or stop it";
+        return busy;
     if (StoreController::store_dirs_rebuilding)
         return "Squid is still loading the index of a cache_dir: try again later";
     delete LatestJob;

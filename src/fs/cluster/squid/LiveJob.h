@@ -20,9 +20,15 @@ public:
     /// the one that runs or ran last; nil before the first
     static LiveJob *Latest();
 
+    /// why another one cannot start while one runs
+    static constexpr const char *busy = "another purge or clear is running: wait for its end, or stop it";
+
     /// Starts a job, and forgets the one before.
     /// \returns why it cannot start; empty when it did
     static std::string Start(std::unique_ptr<LiveJob>);
+
+    /// report() of the latest one
+    static std::string Report();
 
     bool over() const { return state_ != State::running; }
 

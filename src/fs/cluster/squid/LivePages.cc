@@ -5,12 +5,13 @@
 #include "anyp/Uri.h"
 #include "base/TextException.h"
 #include "comm/Connection.h"
-#include "fs/cluster/squid/Clear.h"
 #include "fs/cluster/squid/Convert.h"
-#include "fs/cluster/squid/ListStream.h"
+#include "fs/cluster/squid/ForWorkers.h"
+#include "fs/cluster/squid/LiveJob.h"
 #include "fs/cluster/squid/LivePages.h"
-#include "fs/cluster/squid/MapStream.h"
+#include "fs/cluster/squid/Metrics.h"
 #include "fs/cluster/squid/ObjectText.h"
+#include "fs/cluster/squid/PageStream.h"
 #include "fs/cluster/squid/Purge.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -115,7 +116,7 @@ keyOf(const std::string &url, const Http::MethodType method)
     return ClusterFs::keyOf(storeKeyPublic(url.c_str(), HttpRequestMethod(method)));
 }
 
-std::string
+std::unique_ptr<PageText>
 find(const Query &query)
 {
     const auto url = canonical(onlyValue(query, "url"));
@@ -136,31 +137,31 @@ find(const Query &query)
            "last modified: " << info.lastModified << "\n"
            "flags: " << flagText(info.flags) << "\n";
     });
-    return os.str();
+    return std::make_unique<FixedText>(os.str());
+}
+
+/// the cache_dir whose process was asked last to do something that goes on; nil when this process does it
+SwapDir *asked = nullptr;
+
+std::unique_ptr<PageText>
+fixed(const std::string &text)
+{
+    return std::make_unique<FixedText>(text);
 }
 
 /// the job that runs now or ran last
-std::string
+std::unique_ptr<PageText>
 job(const Query &)
 {
-    const auto latest = LiveJob::Latest();
-    return latest ? latest->report() : "job: none\n";
+    return asked ? asked->ask(Question::job) : fixed(LiveJob::Report());
 }
 
-/// starts a job
-std::string
-start(std::unique_ptr<LiveJob> wanted)
-{
-    const auto error = LiveJob::Start(std::move(wanted));
-    if (!error.empty())
-        throw BadQuery{error};
-    return job(Query());
-}
-
-std::string
+std::unique_ptr<PageText>
 purge(const Query &query)
 {
     if (query.count("stop")) {
+        if (asked)
+            return asked->ask(Question::stop);
         if (const auto latest = LiveJob::Latest())
             latest->stop();
         return job(query);
@@ -170,7 +171,8 @@ purge(const Query &query)
         uint64_t removed = 0;
         for (const auto method: {Http::METHOD_GET, Http::METHOD_HEAD}) // as Squid's PURGE
             removed += Purge::Remove(keyOf(url, method));
-        return "job: purge " + UrlChoice(UrlChoice::Kind::url, url).text() + "\nobjects removed: " + std::to_string(removed) + "\nstate: done\n";
+        return fixed("job: purge " + UrlChoice(UrlChoice::Kind::url, url).text() + "\nobjects removed: " + std::to_string(removed) +
+                     "\nstate: done\n");
     }
     static const std::map<std::string, UrlChoice::Kind> kinds = {
         {"all", UrlChoice::Kind::url}, {"prefix", UrlChoice::Kind::prefix}, {"pattern", UrlChoice::Kind::pattern}
@@ -182,7 +184,11 @@ purge(const Query &query)
     auto choice = std::make_unique<UrlChoice>(kind->second, kind->second == UrlChoice::Kind::url ? canonical(text) : text);
     if (!choice->error().empty())
         throw BadQuery{choice->text() + ": " + choice->error()};
-    return start(std::make_unique<Purge>(std::move(choice)));
+    const auto error = LiveJob::Start(std::make_unique<Purge>(std::move(choice)));
+    if (!error.empty())
+        throw BadQuery{error};
+    asked = nullptr;
+    return job(query);
 }
 
 /// the cache_dir of a parameter dir=PATH, which may be left out where there is one only
@@ -206,52 +212,80 @@ dirOf(const Query &query)
     return *chosen;
 }
 
-std::string
+std::unique_ptr<PageText>
 clear(const Query &query)
 {
     (void)onlyValue(query, "dir"); // a clear has to name its victim
-    auto &dir = dirOf(query);
-    if (!dir.serving())
-        throw BadQuery{"cache_dir " + std::string(dir.path) + " is " + dir.stateText() + ", or is being cleared already"};
-    return start(std::make_unique<Clear>(dir));
+    if (const auto latest = LiveJob::Latest(); latest && !latest->over())
+        throw BadQuery{LiveJob::busy};
+    asked = &dirOf(query);
+    return asked->ask(Question::clear);
 }
 
-std::unique_ptr<PageStream>
+std::unique_ptr<PageText>
 map(const Query &query)
 {
-    const auto &dir = dirOf(query);
-    if (!dir.started())
-        throw BadQuery{"cache_dir " + std::string(dir.path) + " is " + dir.stateText()};
-    return std::make_unique<MapStream>(dir);
+    return dirOf(query).ask(Question::map);
 }
 
-std::unique_ptr<PageStream>
+std::unique_ptr<PageText>
 list(const Query &query)
 {
-    auto &dir = dirOf(query);
-    if (!dir.serving())
-        throw BadQuery{"cache_dir " + std::string(dir.path) + " is " + dir.stateText() + ", or is being cleared"};
-    if (ListStream::Running())
-        throw BadQuery{"another list is running: wait for its end"};
-    return std::make_unique<ListStream>(dir);
+    return dirOf(query).ask(Question::list);
+}
+
+/// the page for Prometheus, which comes from the processes of all cache_dirs
+class AllMetrics final : public PageText
+{
+public:
+    AllMetrics() {
+        SwapDir::ForEach([this](SwapDir &dir) { parts_.push_back({dir.path, dir.ask(Question::metrics), ""}); });
+    }
+
+private:
+    double work(std::string &text) override {
+        for (auto &part: parts_) {
+            if (!part.source->over())
+                return part.source->go(part.text);
+        }
+        std::vector<std::string> pages;
+        for (const auto &part: parts_) // one without an answer has a state all the same
+            pages.push_back(part.text.compare(0, 1, "#") == 0 ? part.text : metricsText({{part.path, {}}}));
+        text += mergedMetrics(pages);
+        end();
+        return 0;
+    }
+
+    struct Part {
+        std::string path;
+        std::unique_ptr<PageText> source;
+        std::string text;
+    };
+    std::vector<Part> parts_; ///< of each cache_dir
+};
+
+std::unique_ptr<PageText>
+metrics(const Query &)
+{
+    return std::make_unique<AllMetrics>();
 }
 
 /// a page
 struct Page {
     const char *name;
     const char *title;
-    std::string (*write)(const Query &); ///< \returns the text, \throws BadQuery; nil for pages that take many turns
-    std::unique_ptr<PageStream> (*begin)(const Query &); ///< begins one of those, \throws BadQuery
+    std::unique_ptr<PageText> (*begin)(const Query &); ///< \throws BadQuery
     bool secret; ///< needs a password: it changes something, or shows the URLs of all users
 };
 
 const Page pages[] = {
-    {"clusterfs_find", "Whether the Clustered Store has a URL", &find, nullptr, false},
-    {"clusterfs_list", "Objects of the Clustered Store", nullptr, &list, true},
-    {"clusterfs_map", "Map of the Clustered Store", nullptr, &map, false},
-    {"clusterfs_job", "Progress of a Purge or Clear of the Clustered Store", &job, nullptr, false},
-    {"clusterfs_purge", "Remove URLs from Memory and the Clustered Store", &purge, nullptr, true},
-    {"clusterfs_clear", "Remove all Objects of a Clustered Store", &clear, nullptr, true},
+    {"clusterfs_find", "Whether the Clustered Store has a URL", &find, false},
+    {"clusterfs_list", "Objects of the Clustered Store", &list, true},
+    {"clusterfs_map", "Map of the Clustered Store", &map, false},
+    {"clusterfs_job", "Progress of a Purge or Clear of the Clustered Store", &job, false},
+    {"clusterfs_purge", "Remove URLs from Memory and the Clustered Store", &purge, true},
+    {"clusterfs_clear", "Remove all Objects of a Clustered Store", &clear, true},
+    {"clusterfs_metrics", "Clustered Store Statistics for Prometheus", &metrics, false},
 };
 
 /// writes one of the pages
@@ -270,25 +304,18 @@ protected:
     void dump(StoreEntry *) override;
 };
 
-/// Whether workers share our cache_dirs. Then only they know what Squid's other caches have.
+/// Whether this process answers: of several workers it is the first one, since the owners of cache_dirs do not know what Squid's other
+/// caches have.
 bool
-shared()
+answers()
 {
-    auto any = false;
-    SwapDir::ForEach([&any](const SwapDir &dir) { any = any || dir.disker >= 0; });
-    return any;
-}
-
-/// whether a page is about a cache_dir that another process has
-bool
-isOfAnother(const Query &query)
-{
-    const auto named = query.find("dir");
-    auto another = false;
+    auto shared = false;
+    auto home = false;
     SwapDir::ForEach([&](const SwapDir &dir) {
-        another = another || (named != query.end() && named->second == dir.path && !dir.isHome());
+        shared = shared || dir.disker >= 0;
+        home = home || dir.isHome();
     });
-    return another;
+    return shared ? IamWorkerProcess() && KidIdentifier == 1 : home;
 }
 
 /// sends the page from this process, when Squid has several; as Mgr::FunAction does
@@ -305,25 +332,13 @@ void
 LiveAction::dump(StoreEntry * const entry)
 {
     const auto page = std::find_if(std::begin(pages), std::end(pages), [this](const Page &p) { return !strcmp(p.name, name()); });
-    std::string text;
-    std::unique_ptr<PageStream> stream;
-    auto ours = false;
-    SwapDir::ForEach([&ours](const SwapDir &dir) { ours = ours || dir.isHome(); });
+    std::unique_ptr<PageText> text;
     try {
-        const auto query = queryOf(command().params.httpUri.termedBuf());
-        ours = page->write == &purge && query.count("url") && shared() ? IamWorkerProcess() && KidIdentifier == 1 :
-               ours && !isOfAnother(query);
-        if (ours && page->begin) // else another process answers
-            stream = page->begin(query);
-        else if (ours)
-            text = page->write(query);
+        text = answers() ? page->begin(queryOf(command().params.httpUri.termedBuf())) : fixed("");
     } catch (const BadQuery &bad) {
-        text = "error: " + bad.why + "\n";
+        text = fixed("error: " + bad.why + "\n");
     }
-    if (page->begin)
-        PageStream::Start(entry, stream ? std::move(stream) : std::make_unique<TextStream>(text));
-    else
-        entry->append(text.data(), static_cast<int>(text.size()));
+    PageStream::Start(entry, std::move(text));
 }
 
 } // namespace
@@ -333,5 +348,5 @@ void
 ClusterFs::registerLivePages()
 {
     for (const auto &page: pages)
-        Mgr::RegisterAction(page.name, page.title, &LiveAction::Create, page.secret, !page.begin);
+        Mgr::RegisterAction(page.name, page.title, &LiveAction::Create, page.secret, false);
 }

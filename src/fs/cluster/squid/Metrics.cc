@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 
 namespace ClusterFs {
 namespace {
@@ -338,4 +339,39 @@ ClusterFs::metricsText(const std::vector<MetricsDir> &dirs)
         }
     }
     return page + (family ? family->text() : "");
+}
+
+std::string
+ClusterFs::mergedMetrics(const std::vector<std::string> &pages)
+{
+    struct Block {
+        std::string name; ///< of the family
+        std::string head; ///< HELP and TYPE
+        std::string samples;
+    };
+    std::vector<Block> blocks;
+    for (const auto &page: pages) {
+        Block *block = nullptr;
+        std::istringstream lines(page);
+        for (std::string line; std::getline(lines, line); ) {
+            std::istringstream words(line);
+            std::string mark, what, name;
+            words >> mark >> what >> name;
+            if (mark != "#") {
+                if (block)
+                    block->samples += line + '\n';
+                continue;
+            }
+            if (what == "HELP") {
+                const auto known = std::find_if(blocks.begin(), blocks.end(), [&name](const Block &b) { return b.name == name; });
+                block = known == blocks.end() ? &blocks.emplace_back(Block{name, "", ""}) : &*known;
+            }
+            if (block && block->samples.empty())
+                block->head += line + '\n';
+        }
+    }
+    std::string merged;
+    for (const auto &block: blocks)
+        merged += block.head + block.samples;
+    return merged;
 }

@@ -41,6 +41,9 @@ struct MetricsDir {
 /// The page: each family once, with the samples of all cache_dirs.
 std::string metricsText(const std::vector<MetricsDir> &);
 
+/// one page of several: each family once, as metricsText() has them
+std::string mergedMetrics(const std::vector<std::string> &pages);
+
 } // namespace ClusterFs
 
 #endif

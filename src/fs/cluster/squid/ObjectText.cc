@@ -84,6 +84,15 @@ ClusterFs::unprintable(const std::string &text)
     return result;
 }
 
+std::optional<ClusterFs::Key>
+ClusterFs::keyIn(const std::string &hex)
+{
+    Key key;
+    for (size_t i = 0; i < key.bytes.size() && 2 * i + 2 <= hex.size(); ++i)
+        key.bytes[i] = static_cast<uint8_t>(strtoul(hex.substr(2 * i, 2).c_str(), nullptr, 16));
+    return key.hex() == hex ? std::optional<Key>(key) : std::nullopt;
+}
+
 std::vector<std::string>
 ClusterFs::flagNames(const uint8_t flags)
 {

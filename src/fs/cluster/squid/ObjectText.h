@@ -29,6 +29,9 @@ std::string printable(const std::string &);
 /// the text of which printable() made this one
 std::string unprintable(const std::string &);
 
+/// the key of which Key::hex() made this text; nothing when it did not
+std::optional<Key> keyIn(const std::string &hex);
+
 /// the names of an object's flags
 std::vector<std::string> flagNames(uint8_t flags);
 

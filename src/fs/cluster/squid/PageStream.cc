@@ -2,12 +2,9 @@
 /* DEBUG: section 47    Store Directory Routines */
 
 #include "squid.h"
-#include "base/TextException.h"
 #include "enums.h"
 #include "fs/cluster/squid/PageStream.h"
 #include "globals.h"
-#include "sbuf/SBuf.h"
-#include "sbuf/Stream.h"
 #include "Store.h"
 
 namespace {
@@ -18,11 +15,10 @@ const double ClientPause = 0.005;
 } // namespace
 
 void
-ClusterFs::PageStream::Start(StoreEntry * const entry, std::unique_ptr<PageStream> stream)
+ClusterFs::PageStream::Start(StoreEntry * const entry, std::unique_ptr<PageText> text)
 {
     entry->lock("ClusterFs::PageStream");
-    stream->entry_ = entry;
-    stream.release()->schedule(0); // go() deletes it
+    (new PageStream(entry, std::move(text)))->schedule(0); // go() deletes it
 }
 
 void
@@ -46,43 +42,11 @@ ClusterFs::PageStream::write(double &pause)
         return true;
     }
     std::string text;
-    try {
-        const TurnMeter::Turn turn(turns_);
-        if (shutting_down)
-            fail("Squid is being stopped");
-        else
-            pause = work(text);
-    } catch (...) {
-        fail(ToSBuf(CurrentException).c_str());
-    }
-    if (over_)
-        text += why_;
+    pause = text_->go(text);
     entry_->buffer();
     entry_->append(text.data(), static_cast<int>(text.size()));
     entry_->flush();
-    if (over_)
+    if (text_->over())
         entry_->complete();
-    return !over_;
-}
-
-void
-ClusterFs::PageStream::finish(std::string &text)
-{
-    text += turns_.line() + "end: yes\n";
-    end();
-}
-
-void
-ClusterFs::PageStream::fail(const std::string &why)
-{
-    over_ = true;
-    why_ = "error: " + why + "\n";
-}
-
-double
-ClusterFs::TextStream::work(std::string &text)
-{
-    text = text_;
-    end();
-    return 0;
+    return !text_->over();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A manager's page that takes many turns to write. */
+/* Brings a text to a client of the cache manager. */
 
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_PAGESTREAM_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_PAGESTREAM_H
@@ -7,52 +7,29 @@
 #include "store/forward.h"
 
 #include "fs/cluster/squid/EventWork.h"
+#include "fs/cluster/squid/PageText.h"
 
 #include <memory>
-#include <string>
 
 namespace ClusterFs {
 
 /// Writes a page in small pieces, from Squid's events, at the pace of the client. It ends when the client goes away or
-/// Squid stops. What ends before its time ends with the line "error: reason".
-class PageStream: public EventWork
+/// Squid stops.
+class PageStream final : public EventWork
 {
 public:
     /// begins to write a page
     /// \param entry of an action that is not atomic
-    static void Start(StoreEntry *entry, std::unique_ptr<PageStream>);
-
-protected:
-    void end() { over_ = true; }
-
-    /// does a bounded piece of the work
-    /// \param text receives what goes to the client
-    /// \returns seconds after which to call it again
-    virtual double work(std::string &text) = 0;
-
-    /// ends the page with two lines more, the longest turn and "end: yes"
-    void finish(std::string &text);
-    void fail(const std::string &why);
+    static void Start(StoreEntry *entry, std::unique_ptr<PageText>);
 
 private:
+    PageStream(StoreEntry *entry, std::unique_ptr<PageText> text): entry_(entry), text_(std::move(text)) {}
+
     void go() override;
     bool write(double &pause);
 
-    StoreEntry *entry_ = nullptr; ///< locked
-    bool over_ = false;
-    std::string why_; ///< it failed
-};
-
-/// a page of one text, to which no end is added
-class TextStream final : public PageStream
-{
-public:
-    explicit TextStream(const std::string &text): text_(text) {}
-
-private:
-    double work(std::string &) override;
-
-    const std::string text_;
+    StoreEntry *const entry_; ///< locked
+    const std::unique_ptr<PageText> text_;
 };
 
 } // namespace ClusterFs

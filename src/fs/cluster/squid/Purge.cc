@@ -4,6 +4,8 @@
 #include "squid.h"
 #include "enums.h"
 #include "fs/cluster/squid/Convert.h"
+#include "fs/cluster/squid/ForWorkers.h"
+#include "fs/cluster/squid/ObjectText.h"
 #include "fs/cluster/squid/Purge.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -12,12 +14,14 @@
 #include "Store.h"
 #include "store/Controller.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 namespace {
 
-/// seconds between looks at a journal that is behind
-const double JournalPause = 0.1;
+/// seconds between looks at removals that are behind
+const double RemovalPause = 0.002;
 
 } // namespace
 
@@ -67,57 +71,73 @@ ClusterFs::Purge::search()
 {
     if (!found_.empty())
         return removeFound();
-    if (search_ && !search_->over())
-        return search_->go();
+    if (search_ && !search_->over()) {
+        const auto pause = search_->go(lines_);
+        take();
+        return pause;
+    }
     if (search_) {
-        unread_ += search_->unread();
-        const auto failure = search_->failure();
         search_.reset();
-        if (!failure.empty()) {
-            fail(failure);
+        if (!failure_.empty() || !whole_) {
+            fail(failure_.empty() ? "the search ended before its time" : failure_);
             return 0;
         }
     }
-    SwapDir *next = nullptr;
+    searched_ = nullptr;
     size_t position = 0;
     SwapDir::ForEach([&](SwapDir &dir) {
         if (position++ == dir_)
-            next = &dir;
+            searched_ = &dir;
     });
-    if (!next) {
+    if (!searched_) {
         step_ = Step::memoryAgain; // objects may have come to memory before the search found them
         return 0;
     }
     ++dir_;
-    if (next->serving()) {
-        search_ = std::make_unique<ClusterSearch>(*next, ClusterSearch::Follows::moves, turns_, [this](const ClusterSearch::Met &met) {
-            if (choice_->matches(met.url))
-                found_.push_back(met.key);
-        });
+    if (searched_->serving()) {
+        whole_ = false;
+        search_ = searched_->ask(std::string(Question::search) + ' ' + choice_->spelled());
     } else {
-        skipped_ += "not searched: cache_dir " + std::string(next->path) + ", which is " + next->stateText() + "\n";
+        skipped_ += "not searched: cache_dir " + std::string(searched_->path) + ", which is " + searched_->stateText() + "\n";
     }
     return 0;
+}
+
+/// takes what the search has written, see FoundText
+void
+ClusterFs::Purge::take()
+{
+    size_t at = 0;
+    for (auto end = lines_.find('\n'); end != std::string::npos; at = end + 1, end = lines_.find('\n', at)) {
+        const auto colon = std::min(lines_.find(": ", at), end);
+        const auto name = lines_.substr(at, colon - at);
+        const auto value = colon < end ? lines_.substr(colon + 2, end - colon - 2) : std::string();
+        if (const auto key = name == "found" ? keyIn(value) : std::nullopt)
+            found_.push_back(*key);
+        else if (name == "clusters searched")
+            progress_ = value;
+        else if (name == "clusters unread")
+            unread_ += strtoull(value.c_str(), nullptr, 10);
+        else if (name == "error")
+            failure_ = value;
+        else if (name == "end")
+            whole_ = true;
+    }
+    lines_.erase(0, at);
 }
 
 /// removes some of the objects that were found
 double
 ClusterFs::Purge::removeFound()
 {
-    const auto &dir = search_->dir();
-    if (unlooked_ >= removalsBetweenLooks && dir.started()) {
-        if (dir.engine()->stats().deletesPending > maxPending)
-            return JournalPause;
-        unlooked_ = 0;
-    }
+    if (searched_->removalsAreBehind())
+        return RemovalPause;
     for (auto left = turnRemovals; left && !found_.empty(); --left) {
         const auto key = found_.back();
         found_.pop_back();
         ObjectInfo info;
-        if (!dir.peekObject(key, info) || !Remove(key))
-            continue;
-        ++removed_;
-        ++unlooked_;
+        if (searched_->peekObject(key, info) && Remove(key))
+            ++removed_;
     }
     return 0;
 }
@@ -128,9 +148,9 @@ ClusterFs::Purge::describe() const
     std::ostringstream os;
     os << "job: purge " << choice_->text() << "\n"
        "objects removed: " << removed_ << "\n"
-       "clusters unread: " << unread_ + (search_ ? search_->unread() : 0) << "\n" << skipped_;
+       "clusters unread: " << unread_ << "\n" << skipped_;
     if (search_)
-        os << "searching: " << search_->dir().path << "\n"
-           "clusters searched: " << search_->clustersDone() << " of " << search_->clusters() << "\n";
+        os << "searching: " << searched_->path << "\n"
+           "clusters searched: " << (progress_.empty() ? "0" : progress_) << "\n";
     return os.str();
 }

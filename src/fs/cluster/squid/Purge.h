@@ -4,9 +4,9 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SQUID_PURGE_H
 #define SQUID_SRC_FS_CLUSTER_SQUID_PURGE_H
 
-#include "fs/cluster/squid/ClusterSearch.h"
 #include "fs/cluster/squid/EntryWalk.h"
 #include "fs/cluster/squid/LiveJob.h"
+#include "fs/cluster/squid/PageText.h"
 #include "fs/cluster/squid/UrlChoice.h"
 
 #include <string>
@@ -14,8 +14,10 @@
 
 namespace ClusterFs {
 
+class SwapDir;
+
 /// Removes all objects of the chosen URLs that were stored before it began, those of all methods and variants, from
-/// memory and from our cache_dirs. Those that are stored while it runs may go, too. \see ClusterSearch
+/// memory and from our cache_dirs. Those that are stored while it runs may go, too. \see FoundText
 class Purge final : public LiveJob
 {
 public:
@@ -36,20 +38,23 @@ private:
 
     double walk();
     double search();
+    void take();
     double removeFound();
 
     static constexpr unsigned turnRemovals = 50; ///< in one turn
-    static constexpr unsigned removalsBetweenLooks = 1000; ///< at the journal
-    static constexpr uint64_t maxPending = 10000; ///< deletes that may wait for the journal before the purge waits, too
 
     const std::unique_ptr<UrlChoice> choice_;
     Step step_ = Step::memory;
     EntryWalk walk_;
-    std::unique_ptr<ClusterSearch> search_; ///< of the cache_dir that is being searched, or nil
+    SwapDir *searched_ = nullptr; ///< the cache_dir of search_
+    std::unique_ptr<PageText> search_; ///< see FoundText; nil between two of them
+    std::string lines_; ///< of it, that were not taken yet
+    std::string progress_; ///< how far it is
+    std::string failure_; ///< why it has ended
+    bool whole_ = false; ///< it has come to its end
     std::vector<Key> found_; ///< by the search, and not removed yet
     size_t dir_ = 0; ///< how many of our cache_dirs the purge has come to
     uint64_t removed_ = 0; ///< objects
-    unsigned unlooked_ = 0; ///< of these, those since the last look at the journal
     uint64_t unread_ = 0; ///< clusters, of the cache_dirs that were searched
     std::string skipped_; ///< cache_dirs that were not searched, and why
 };

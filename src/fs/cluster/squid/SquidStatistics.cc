@@ -30,7 +30,7 @@ const Meaning meanings[] = {
 
 const char *const squidSection = "squid";
 
-uint64_t pagesOpened = 0; ///< see countOpenedPage()
+uint64_t pagesOpened = 0; ///< see countOpenedPages()
 
 template <auto Kind>
 Statistic::Value
@@ -119,7 +119,7 @@ ClusterFs::squidReport(const SquidSnapshot &snapshot)
 }
 
 void
-ClusterFs::countOpenedPage()
+ClusterFs::countOpenedPages(const uint64_t more)
 {
-    ++pagesOpened;
+    pagesOpened += more;
 }

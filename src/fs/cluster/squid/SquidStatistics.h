@@ -28,8 +28,8 @@ uint64_t sumOf(const Histogram *histogram, const SquidSnapshot &);
 /// the section "squid" as lines of mgr:clusterfs, which follow those of the engine's report
 std::string squidReport(const SquidSnapshot &);
 
-/// counts a page that a client opens
-void countOpenedPage();
+/// counts pages that clients open
+void countOpenedPages(uint64_t);
 
 } // namespace ClusterFs
 

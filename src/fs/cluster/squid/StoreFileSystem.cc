@@ -2,7 +2,6 @@
 /* DEBUG: section 92    Storage File System */
 
 #include "squid.h"
-#include "fs/cluster/squid/MetricsAction.h"
 #include "fs/cluster/squid/LivePages.h"
 #include "fs/cluster/squid/Search.h"
 #include "fs/cluster/squid/Stats.h"
@@ -22,7 +21,6 @@ ClusterFs::StoreFileSystem::createSwapDir()
     if (!registered_) {
         registered_ = true;
         Mgr::RegisterAction("clusterfs", "Clustered Store Statistics", &ReportStats, 0, 1);
-        MetricsAction::Register();
         registerLivePages();
 #if HAVE_FS_CLUSTER // a Squid with our patches asks
         Store::AddSearch(&Search::Make);

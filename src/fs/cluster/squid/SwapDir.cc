@@ -18,6 +18,7 @@
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
+#include "fs/cluster/squid/RemoteText.h"
 #include "fs/cluster/squid/StoreMaker.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -56,6 +57,7 @@ const unsigned WaitMilliseconds = 100;
 
 ClusterFs::SwapDir::SwapDir():
     Store::Disk("clusterfs"),
+    forWorkers_(*this, [this] { loop_.poll(); }),
     loop_([this] { poll(); }),
     workersLoop_([this] { loop_.poll(); }),
     updates_([this](Attachment &attachment) { evict(attachment); })
@@ -319,10 +321,21 @@ ClusterFs::SwapDir::noteOwner()
     if (!remote_ || !remote_->connected() || ownersSeen_ == remote_->link().connections())
         return;
     ownersSeen_ = remote_->link().connections();
+    closingsSeen_ = remote_->closings();
     // the new owner may have older versions of objects that are in use
     handles_.forEach([](Attachment &attachment) { attachment.lost = true; });
     max_size = remote_->deviceBytes();
     storeConfigure();
+}
+
+/// lets go of what this worker has in use, when the owner was shut to be cleared
+void
+ClusterFs::SwapDir::noteClosing()
+{
+    if (!remote_ || !remote_->connected() || remote_->closings() == closingsSeen_)
+        return;
+    closingsSeen_ = remote_->closings();
+    release_.emplace(index);
 }
 
 /// opens the device, or logs once why that failed
@@ -472,7 +485,7 @@ ClusterFs::SwapDir::open(std::string &error)
         say<Message::sizeFormatted>(toCacheLog, path, sizeMb_, formattedMb, device_->size() >> 20);
     fs.blksize = static_cast<int>(device_->alignment());
     if (disker >= 0) {
-        owner_ = Owner::Open(*engine_, clock_, socketPath(), error);
+        owner_ = Owner::Open(*engine_, clock_, socketPath(), error, &forWorkers_);
         if (!owner_)
             return Status::busy;
     }
@@ -508,6 +521,7 @@ ClusterFs::SwapDir::poll()
     if (owner_)
         owner_->poll();
     noteOwner();
+    noteClosing();
     if (watch_)
         watch_();
     kickProducers();
@@ -742,21 +756,45 @@ ClusterFs::SwapDir::noteRequest(const Key &key)
     Request request;
     if (!describeRequest(key, request))
         return;
-    if (isNew && request.kind == RequestKind::page)
-        countOpenedPage();
+    if (isNew && request.kind == RequestKind::page) {
+        countOpenedPages(1);
+        ForEach([](const SwapDir &dir) { dir.tell(FigureKind::page, 1); });
+    }
     if (toNote)
         store_->note(request);
 }
 
 /// counts how long a client has waited for an object that is about to be stored
 void
-ClusterFs::SwapDir::noteMiss(const StoreEntry &e)
+ClusterFs::SwapDir::timeMiss(const StoreEntry &e)
 {
     const auto request = clientRequest();
     if (!request || answerTo(*request) != Answer::miss || isVaryMarker(e))
         return;
     if (const auto micros = waited(*request))
-        waits_.misses.add(*micros);
+        noteMiss(*micros);
+}
+
+void
+ClusterFs::SwapDir::noteHit(const uint64_t micros)
+{
+    waits_.hits.add(micros);
+    tell(FigureKind::hit, micros);
+}
+
+void
+ClusterFs::SwapDir::noteMiss(const uint64_t micros)
+{
+    waits_.misses.add(micros);
+    tell(FigureKind::miss, micros);
+}
+
+/// tells the owner of what clients of this worker have had
+void
+ClusterFs::SwapDir::tell(const FigureKind kind, const uint64_t value) const
+{
+    if (remote_)
+        remote_->tell({static_cast<uint64_t>(kind), value});
 }
 
 bool
@@ -924,7 +962,7 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
 
     received_ += expected < 0 ? uint64_t(config_.objectKb) << 10 : static_cast<uint64_t>(expected);
     noteRequest(attachment->key); // the lookup, if any, may have been for another key
-    noteMiss(e);
+    timeMiss(e);
 
     // the caller attaches the entry to the swap_dirn and swap_filen of this
     const RefCount<IoState> sio = new IoState(*this, e, attachment, handle, cb, cbData);
@@ -1066,6 +1104,23 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
 }
 
 /* reports */
+
+std::unique_ptr<ClusterFs::PageText>
+ClusterFs::SwapDir::ask(const std::string &question)
+{
+    if (isHome())
+        return answerTo(*this, question);
+    if (!remote_ || !remote_->connected())
+        return std::make_unique<FixedText>("error: cache_dir " + std::string(path) + ": " + stateText() + "\n");
+    return std::make_unique<RemoteText>(remote_->ask(question), path);
+}
+
+bool
+ClusterFs::SwapDir::removalsAreBehind() const
+{
+    constexpr size_t some = WorkerRow::length / 4; // with more than a row has, nobody finds anything
+    return remote_ && remote_->link().removalsKept() > some;
+}
 
 std::string
 ClusterFs::SwapDir::stateText() const

@@ -13,7 +13,9 @@
 #include "fs/cluster/sharing/Owner.h"
 #include "fs/cluster/sharing/RemoteStore.h"
 #include "fs/cluster/squid/DirLine.h"
+#include "fs/cluster/squid/EntryWalk.h"
 #include "fs/cluster/squid/EventLoop.h"
+#include "fs/cluster/squid/ForWorkers.h"
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
 #include "fs/cluster/squid/NotedRequests.h"
@@ -118,7 +120,13 @@ public:
     unsigned starts() const { return starts_; } ///< counts engines
 
     /// whether all calls of the engine do what they are for, and objects are stored and found
-    bool serving() const { return started() && !clearing_ && engine_->state() == EngineState::serving; }
+    bool serving() const { return inUse() && !clearing_ && store_->state() == EngineState::serving; }
+
+    /// Asks this process or the one that has the engine. See Question
+    std::unique_ptr<PageText> ask(const std::string &question);
+
+    /// whether many removals of this worker wait for the process that has the engine
+    bool removalsAreBehind() const;
 
     /// looks an object up without counting that, as get() would find it
     bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing_ && store_->peek(key, info); }
@@ -132,8 +140,9 @@ public:
     /// calls IoState::kickProducer() once its writer is not congested any more
     void kickWhenDrained(const RefCount<IoState> &);
 
-    /// counts the time that a client has waited for a hit, microseconds
-    void noteHit(const uint64_t micros) { waits_.hits.add(micros); }
+    /// counts the time that a client has waited for a hit or a miss, microseconds
+    void noteHit(uint64_t micros);
+    void noteMiss(uint64_t micros);
 
     size_t openStates = 0; ///< IoState objects of this dir
     size_t comingIn = 0; ///< those of these that store an object
@@ -157,6 +166,8 @@ private:
     void startWorker();
     std::string socketPath() const;
     void noteOwner();
+    void noteClosing();
+    void tell(FigureKind, uint64_t value) const;
     static void FinishStart(void *self);
     static void StartAgain(void *self);
     void startAgain();
@@ -179,7 +190,7 @@ private:
     void evict(Attachment &) const;
     void remove(const Key &) const;
     void noteRequest(const Key &);
-    void noteMiss(const StoreEntry &);
+    void timeMiss(const StoreEntry &);
     static ObjectInfo FreshInfo(const StoreEntry &, const Attachment &);
 
     DirLine line_; ///< the cache_dir line that is being parsed, or was last
@@ -193,6 +204,9 @@ private:
     std::unique_ptr<RemoteStore> remote_; ///< nil unless another process has the engine
     ObjectStore *store_ = nullptr; ///< engine_ or remote_
     uint64_t ownersSeen_ = 0; ///< how often remote_ had been connected when noteOwner() looked
+    uint32_t closingsSeen_ = 0; ///< of that owner, see Owner::shut()
+    std::optional<DirRelease> release_; ///< of what this worker had in use when the owner was shut
+    ForWorkers forWorkers_; ///< for owner_
     EventLoop loop_;
     EventLoop workersLoop_; ///< for owner_
     HandleTable handles_;

@@ -5,6 +5,17 @@
 #include "fs/cluster/squid/ObjectText.h"
 #include "fs/cluster/squid/UrlChoice.h"
 
+namespace {
+
+std::string
+nameOf(const ClusterFs::UrlChoice::Kind kind)
+{
+    using Kind = ClusterFs::UrlChoice::Kind;
+    return kind == Kind::url ? "url" : kind == Kind::prefix ? "prefix" : "pattern";
+}
+
+} // namespace
+
 ClusterFs::UrlChoice::UrlChoice(const Kind kind, const std::string &text):
     kind_(kind),
     text_(text)
@@ -43,8 +54,24 @@ ClusterFs::UrlChoice::matches(const std::string &url) const
 }
 
 std::string
+ClusterFs::UrlChoice::spelled() const
+{
+    return nameOf(kind_) + ('=' + text_);
+}
+
+std::unique_ptr<ClusterFs::UrlChoice>
+ClusterFs::UrlChoice::Parse(const std::string &spelled)
+{
+    const auto end = spelled.find('=');
+    for (const auto kind: {Kind::url, Kind::prefix, Kind::pattern}) {
+        if (end != std::string::npos && spelled.substr(0, end) == nameOf(kind))
+            return std::make_unique<UrlChoice>(kind, spelled.substr(end + 1));
+    }
+    return nullptr;
+}
+
+std::string
 ClusterFs::UrlChoice::text() const
 {
-    const auto name = kind_ == Kind::url ? "url=" : kind_ == Kind::prefix ? "prefix=" : "pattern=";
-    return name + printable(text_);
+    return nameOf(kind_) + ('=' + printable(text_));
 }

@@ -6,6 +6,7 @@
 
 #include <regex.h>
 
+#include <memory>
 #include <string>
 
 namespace ClusterFs {
@@ -25,6 +26,11 @@ public:
     const std::string &error() const { return error_; }
 
     bool matches(const std::string &url) const;
+
+    /// the choice as Parse() takes it
+    std::string spelled() const;
+    /// \returns nil when the text was not made by spelled()
+    static std::unique_ptr<UrlChoice> Parse(const std::string &);
 
     /// the choice as a person would write it, such as prefix=http://a.example/; all of it printable
     std::string text() const;

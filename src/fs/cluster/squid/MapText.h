@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The manager's page with the map of a cache_dir. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_SQUID_MAPSTREAM_H
-#define SQUID_SRC_FS_CLUSTER_SQUID_MAPSTREAM_H
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_MAPTEXT_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_MAPTEXT_H
 
 #include "fs/cluster/squid/MapCells.h"
-#include "fs/cluster/squid/PageStream.h"
+#include "fs/cluster/squid/PageText.h"
 
 namespace ClusterFs {
 
@@ -13,11 +13,11 @@ class SwapDir;
 
 /// Writes lines "name: value" about the device, the names of a cell's numbers, a line "cell: ..." for each MapCell, a line
 /// "age: ..." for each MapAge, and "end: yes".
-class MapStream final : public PageStream
+class MapText final : public PageText
 {
 public:
     /// \param dir has an engine
-    explicit MapStream(const SwapDir &dir);
+    explicit MapText(const SwapDir &dir);
 
 private:
     double work(std::string &) override;

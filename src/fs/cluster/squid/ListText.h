@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The manager's page that lists the objects of a cache_dir. */
 
-#ifndef SQUID_SRC_FS_CLUSTER_SQUID_LISTSTREAM_H
-#define SQUID_SRC_FS_CLUSTER_SQUID_LISTSTREAM_H
+#ifndef SQUID_SRC_FS_CLUSTER_SQUID_LISTTEXT_H
+#define SQUID_SRC_FS_CLUSTER_SQUID_LISTTEXT_H
 
 #include "fs/cluster/squid/ClusterSearch.h"
-#include "fs/cluster/squid/PageStream.h"
+#include "fs/cluster/squid/PageText.h"
 
 #include <unordered_set>
 
@@ -14,15 +14,15 @@ namespace ClusterFs {
 /// Writes a line "object: ..." for each object, see ObjectLine, how many clusters could not be read, and "end: yes". The URLs
 /// come from the clusters, since the index has none. An object that stays where it is comes once. One that the engine moves
 /// meanwhile may come twice, or not at all. One list runs at a time, because it takes half of the disk's time.
-class ListStream final : public PageStream
+class ListText final : public PageText
 {
 public:
     /// whether a list runs
     static bool Running() { return running_; }
 
     /// \param dir is serving
-    explicit ListStream(SwapDir &dir);
-    ~ListStream() override { running_ = false; }
+    explicit ListText(SwapDir &dir);
+    ~ListText() override { running_ = false; }
 
 private:
     double work(std::string &) override;

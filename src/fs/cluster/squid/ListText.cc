@@ -4,7 +4,7 @@
 #include "squid.h"
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/squid/EngineContext.h"
-#include "fs/cluster/squid/ListStream.h"
+#include "fs/cluster/squid/ListText.h"
 #include "fs/cluster/squid/ObjectText.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "time/gadgets.h"
@@ -18,9 +18,9 @@ const int64_t ProgressSeconds = 10;
 
 } // namespace
 
-bool ClusterFs::ListStream::running_ = false;
+bool ClusterFs::ListText::running_ = false;
 
-ClusterFs::ListStream::ListStream(SwapDir &dir):
+ClusterFs::ListText::ListText(SwapDir &dir):
     dir_(dir),
     told_(squid_curtime),
     search_(dir, ClusterSearch::Follows::nothing, turns_, [this](const ClusterSearch::Met &met) { list(met); })
@@ -29,10 +29,10 @@ ClusterFs::ListStream::ListStream(SwapDir &dir):
 }
 
 double
-ClusterFs::ListStream::work(std::string &text)
+ClusterFs::ListText::work(std::string &text)
 {
     const auto pause = search_.go();
-    text = std::exchange(lines_, std::string());
+    text += std::exchange(lines_, std::string());
     if (squid_curtime >= told_ + ProgressSeconds) {
         told_ = squid_curtime;
         text += "clusters listed: " + std::to_string(search_.clustersDone()) + " of " + std::to_string(search_.clusters()) + "\n";
@@ -50,7 +50,7 @@ ClusterFs::ListStream::work(std::string &text)
 
 /// adds a line for an object that Squid finds in this place
 void
-ClusterFs::ListStream::list(const ClusterSearch::Met &met)
+ClusterFs::ListText::list(const ClusterSearch::Met &met)
 {
     ObjectInfo info;
     if (!dir_.peekObject(met.key, info))

@@ -4,7 +4,7 @@
 #include "squid.h"
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/squid/EngineContext.h"
-#include "fs/cluster/squid/MapStream.h"
+#include "fs/cluster/squid/MapText.h"
 #include "fs/cluster/squid/ObjectText.h"
 #include "fs/cluster/squid/SwapDir.h"
 
@@ -15,7 +15,7 @@ const double Pause = 0.001;
 
 } // namespace
 
-ClusterFs::MapStream::MapStream(const SwapDir &dir):
+ClusterFs::MapText::MapText(const SwapDir &dir):
     dir_(dir),
     starts_(dir.starts()),
     cells_(contextOf(*dir.engine()).catalog)
@@ -23,7 +23,7 @@ ClusterFs::MapStream::MapStream(const SwapDir &dir):
 }
 
 double
-ClusterFs::MapStream::work(std::string &text)
+ClusterFs::MapText::work(std::string &text)
 {
     if (!dir_.started() || dir_.starts() != starts_) {
         fail("cache_dir " + std::string(dir_.path) + " is " + dir_.stateText());
