@@ -189,7 +189,8 @@ def _check_results(out):
     page = (out / "report.html").read_text()
     assert page.count("<svg") >= 3 and "src=" not in page, "the page lacks plots, or is not self-contained"
     for part, store in (("pages-hdd-fresh", "clusterfs"), ("pages-hdd-fresh", "aufs"), ("pages-ssd-aged", "clusterfs"),
-                        ("pages-ssd-aged", "aufs"), ("hits", "memory"), ("hits", "aufs"), ("restart", "clusterfs")):
+                        ("pages-ssd-aged", "aufs"), ("hits", "memory"), ("hits", "aufs"), ("restart", "clusterfs"),
+                        *(("workers-hits", f"{store}-w{count}") for store, count in (("memory", 2), ("clusterfs", 2), ("aufs", 2), ("carp", 3)))):
         run = json.loads((out / "runs" / f"{part}.{store}.json").read_text())
         for key in ("machine", "versions", "settings", "seed", "command", "parameters", "corpus", "memoryLimit", "phases"):
             assert key in run, f"{part}.{store} has no {key}"
@@ -211,6 +212,21 @@ def _check_results(out):
     assert run["limit"]["visitsPerSecond"] > 0 and run["phases"][-1]["disk"]["reads"] >= 0
     start = json.loads((out / "runs" / "restart.aufs.json").read_text())["starts"]["killed"][0]
     assert 0 < start["port"] <= start["firstHit"] and start["whole"] > 0, start
+    _check_workers(out / "runs")
+
+
+def _check_workers(runs):
+    """Of stores with several workers: who did the work, and the end of the process that has the disk."""
+    run = json.loads((runs / "workers-hits.clusterfs-w2.json").read_text())
+    assert "workers 2" in run["settings"], run["settings"]
+    names = {name.rstrip("0123456789)") for phase in run["phases"] for name in phase["processes"]}
+    assert {"(squid-", "(squid-disk-", "(squid-coord-"} <= names, run["phases"]
+    dirs = [line for line in json.loads((runs / "workers-hits.carp-w3.json").read_text())["settings"] if line.startswith("cache_dir aufs")]
+    assert len(dirs) == 2, dirs
+    page = (runs.parent / "report.md").read_text()
+    assert "**Who did the work**" in page and "aufs behind CARP, 3 workers" in page
+    starts = json.loads((runs / "workers-restart.clusterfs-w2.json").read_text())["starts"]
+    assert 0 < starts["owner"][0]["firstHit"] <= starts["owner"][0]["whole"], starts
 
 
 def test_signals_leave_nothing(context):

@@ -247,4 +247,8 @@ MUTANTS = (
            tests="RemoteStoreTest.aRemovalOutlives*"),
     Mutant("a-hanging-owner-is-waited-for", "sharing/Link.cc", "    return now - turnSeenAt_ > hangMicros;\n", "    return false;\n",
            tests="RemoteStoreTest.anOwnerThatHangs*"),
+    Mutant("removals-of-the-dead-hide-for-ever", "sharing/Session.cc", "    *alive_ = false;\n    row_.reset();\n", "    *alive_ = false;\n",
+           tests="StepsTest.aRemoval*"),
+    Mutant("a-clear-leaves-what-comes-in", "sharing/Owner.cc", "        member->session.loseWriters();\n", "        {}\n",
+           tests="RemoteStoreTest.aShutOwner*"),
 )

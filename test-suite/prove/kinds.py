@@ -279,6 +279,22 @@ class Soak(Squid):
                 f"{part.figures['soak']:,} minutes: {part.figures['requests']:,} requests, {part.figures['MB'] / 1024:,.0f} GB")
 
 
+class Workers(Squid):
+    """Several workers and their owner, killed and stopped under load."""
+    name, share, seconds = "workers", 12, 660
+    case, size, count = "workers_in_trouble", "CLUSTERFS_WORKERS_MINUTES", 10
+    more = re.compile(r"(\d+) (requests|kills|stops|probes)(?=,|$)", re.MULTILINE)
+
+    def shown(self, piece):
+        return f"{self.count} minutes with seed {piece}"
+
+    def described(self, part):
+        figures = part.figures
+        return (f"`test-suite/squid -m long -k {self.case}`",
+                f"{figures['workers']:,} minutes: {figures['requests']:,} requests by three workers, {figures['kills']:,} kills and "
+                f"{figures['stops']:,} stops of workers and owners, {figures['probes']:,} looks for something stale")
+
+
 class Once(Kind):
     """Tests of ./check that an hour has no room for. One piece."""
     of_commit = True
@@ -404,4 +420,4 @@ class Scale(Kind):
         return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
 
 
-ALL = (Worlds, Histories, Kills, Cuts, Soak, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Lint, Coverage, MoreSanitizers, Examples)
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Workers, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Lint, Coverage, MoreSanitizers, Examples)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What takes long: run.py --long. How long: CLUSTERFS_KILLS, CLUSTERFS_CUTS and CLUSTERFS_SOAK_MINUTES in the
+"""What takes long: run.py --long. How long: CLUSTERFS_KILLS, CLUSTERFS_CUTS, CLUSTERFS_SOAK_MINUTES and CLUSTERFS_WORKERS_MINUTES in the
 environment. CLUSTERFS_SEED has another value there for other random choices."""
 
 import itertools
@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import time
 
@@ -15,6 +16,7 @@ import pytest
 from squidkit.processes import give_to_squid, run, wait_for
 from testlib.devices import ModelledDisk
 from testlib.load import Load
+from testlib.smp import WORKERS, Workers
 from testlib.stores import LIVELY
 from testlib.suite import DISKMODEL
 
@@ -24,6 +26,7 @@ MB = 1 << 20
 KILLS = int(os.environ.get("CLUSTERFS_KILLS", "200"))
 CUTS = int(os.environ.get("CLUSTERFS_CUTS", "1000"))
 SOAK_MINUTES = float(os.environ.get("CLUSTERFS_SOAK_MINUTES", "30"))
+WORKERS_MINUTES = float(os.environ.get("CLUSTERFS_WORKERS_MINUTES", "30"))
 SEED = int(os.environ.get("CLUSTERFS_SEED", "0"))
 TOOL = DISKMODEL.parent / "clusterfs"
 #: of these, so many are given to Squid itself
@@ -195,3 +198,81 @@ def test_soak(t):
     assert report["problem_count"] == 0, report["problems"][:5]
     assert report["objects"] == said.number("objects"), (report, said.text)
     assert report["object_bytes"] == said.number("object bytes"), (report, said.text)
+
+
+class Trouble:
+    """Kills and stops processes of a Squid with workers: one worker, the owner, or both."""
+
+    def __init__(self, workers, chance):
+        self.workers, self.chance = workers, chance
+        self.kills = self.stops = 0
+
+    def make(self):
+        kids = self.workers.pids("squid-")
+        owner = [pid for name, pid in kids.items() if "disk" in name]
+        others = [pid for name, pid in kids.items() if name[-1].isdigit() and "disk" not in name and "coord" not in name]
+        victims = self.chance.choice(([self.chance.choice(others)], owner, [self.chance.choice(others), *owner])) if others else owner
+        kill = self.chance.random() < 0.6
+        for pid in victims:
+            self._send(pid, signal.SIGKILL if kill else signal.SIGSTOP)
+        if kill:
+            self.kills += len(victims)
+            return
+        self.stops += len(victims)
+        time.sleep(self.chance.choice((0.01, 0.3, 6)))  # the last is long enough for workers to give the owner up
+        for pid in victims:
+            self._send(pid, signal.SIGCONT)
+
+    @staticmethod
+    def _send(pid, sign):
+        try:
+            os.kill(pid, sign)
+        except ProcessLookupError:
+            pass  # it was about to end
+
+
+def _never_stale(t, workers, chance, urls):
+    """One worker removes an object whose origin has something new, and all others serve that. Returns how often that was tried:
+    a worker that is just being started answers nobody."""
+    tried = 0
+    for url in urls:
+        first, second = chance.sample(range(WORKERS), 2)
+        version = t.origin.state(url).version
+        try:
+            workers.client(first).get(url)
+            t.origin.change(url)
+            if workers.client(second).request(url, method="PURGE").status not in (200, 404):
+                continue
+            replies = [workers.client(worker).get(url) for worker in range(WORKERS)]
+        except OSError:
+            continue
+        for reply in replies:
+            if reply.complete and reply.status == 200:
+                reply.check(version + 1)
+                tried += 1
+    return tried
+
+
+@pytest.mark.long
+def test_workers_in_trouble(t):
+    """Workers and the owner are killed and stopped under load: no wrong byte, nothing stale, and at the end the image is whole."""
+    workers = Workers(t, t.cache_dir(192, "cluster-size=256 staging=16 read-cache=16 " + LIVELY), "client_db off")
+    chance = random.Random(f"workers {SEED}")
+    urls, probes = mixture(t, "object", 4000), t.urls("probe", 20, 9000)
+    loads = [Load(port, churn(t, random.Random(f"{SEED} {port}"), urls), threads=3, tolerant=True) for port in workers.ports]
+    trouble, tried, end = Trouble(workers, chance), 0, time.monotonic() + 60 * WORKERS_MINUTES
+    while time.monotonic() < end and not any(load.failure for load in loads):
+        time.sleep(chance.uniform(0.1, 3))
+        trouble.make()
+        tried += _never_stale(t, workers, chance, probes)
+    for load in loads:
+        load.stop().join()
+    print(f"      {sum(load.done for load in loads)} requests, {trouble.kills} kills, {trouble.stops} stops, {tried} probes", flush=True)
+    assert tried > 20 * WORKERS_MINUTES and sum(load.done for load in loads) > 1000 * WORKERS_MINUTES
+    workers.squid.restart()
+    workers.wait_connected()
+    for url in chance.sample(urls, 300):
+        workers.get(chance.randrange(WORKERS), url)
+    workers.wait_packed()
+    workers.squid.stop()
+    assert _check(t.image())["damaged_objects"] == 0

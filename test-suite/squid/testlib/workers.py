@@ -3,7 +3,7 @@
 
 REASONS = {
     "each worker has a memory cache of its own or Squid's shared one, of which this test expects the answer":
-        ("test_memory_hits", "test_confirmed_once", "test_memory_and_disk", "test_purge_of_memory", "test_clear", "test_purge_by_prefix",
+        ("test_memory_hits", "test_confirmed_once", "test_memory_and_disk", "test_purge_of_memory", "test_clear",
          "test_hits_of_cache_mem_do_not_count", "test_purge_of_a_url"),
     "Squid's workers do not join each other's downloads and revalidations":
         ("test_join_a_download", "test_many_join_a_download", "test_slow_disk_slows_the_origin", "test_joined_revalidation",
@@ -17,12 +17,10 @@ REASONS = {
     "each of Squid's processes reconfigures and rotates by itself, and opens ports and logs that others still have":
         ("test_reconfigure_under_load", "test_rotate_under_load"),
     "Squid asserts with ufs and several workers": ("test_beside_ufs",),
-    "each worker counts the waits and pages of its own clients":
-        ("test_pages_opened", "test_lookups_of_a_request", "test_a_variant_counts_once", "test_a_wait_ends_with_4_kilobytes_or_with_the_whole",
-         "test_an_answer_304_is_a_hit", "test_each_cache_dir_counts_what_it_stores", "test_misses_take_the_time_of_the_origin",
-         "test_only_what_is_stored_counts", "test_revalidations_do_not_count", "test_prometheus_scrapes_it"),
-    "with workers, the page for Prometheus has the first cache_dir only":
-        ("test_two_cache_dirs", "test_unused_device", "test_promtool_finds_nothing"),
+    "the owner hears of what clients of workers have had half a second later":
+        ("test_once", "test_pages_opened", "test_lookups_of_a_request", "test_misses_take_the_time_of_the_origin",
+         "test_each_cache_dir_counts_what_it_stores"),
+    "workers do not say that the index of a cache_dir is still being loaded": ("test_rebuilding_ends",),
     "admission and shares are counted by each worker": ("test_admission_of_both", "test_one_that_comes_back"),
     "the processes are not those that this test looks for": ("test_killed_worker_comes_back", "test_storedir_page", "test_normal_client"),
 }

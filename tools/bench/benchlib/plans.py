@@ -10,6 +10,8 @@ MB = 1 << 20
 #: what Squid without any cache needs (the null store under load takes 20 MB), added to each memory limit so that
 #: "memory is a seventh of the cache" speaks of memory that a cache can use
 PROGRAM_MB = 24
+#: and each further process of a Squid with workers (with clusterfs they take 13 to 14 MB)
+PROCESS_MB = 15
 #: and the least of that: rock's four processes, and clusterfs's buffers beside its read cache, take most of less
 LEAST_MEMORY_MB = 64
 SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
@@ -18,6 +20,11 @@ BOUNDS = ("null", "memory")
 HEAPS = ("aufs-gdsf", "aufs-lfuda")
 ALL_HEAPS = HEAPS + ("ufs-gdsf", "ufs-lfuda")
 OTHER_PROXIES = ("ats", "varnish", "nginx", "library")
+
+
+def program_mb(processes):
+    """What a program of so many processes needs beside its cache."""
+    return PROGRAM_MB + PROCESS_MB * (processes - 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Part:
     ladder_seconds: float = 6
     delay_ms: int = 20           # of the origin, while it is measured
     stores: tuple = SQUID_STORES + BOUNDS
-    processes: int = 1           # for which PROGRAM_MB is added: as many as any of the stores needs
+    processes: int = 1           # for which memory is added: as many as any of the stores needs
     counts: dict = dataclasses.field(default_factory=dict)  # of the kinds other than load
     estimate: float = 150        # seconds for one store (or for the whole part where it has no stores)
 
@@ -175,6 +182,8 @@ def _workers(corpus, few, many, **common):
              memory_share=2.0, cache_share=4.0, stores=("memory", "memory-w2", "memory-w4", "clusterfs") + several, **hits),
         Part("workers-device", "Several workers, hits with the disk in RAM, and little of it in memory", model="fast",
              corpus=singles(many), memory_share=0.3, cache_share=1.5, stores=("memory", "clusterfs") + several, **hits),
+        Part("workers-restart", "Several workers, restart", "restart", "hdd", "random", singles(many), zipf=0.0, rounds=3, processes=6,
+             stores=("clusterfs-w2", "rock-w2"), estimate=75),
     ]
 
 
@@ -202,6 +211,10 @@ def _tiny():
         Part("pages-ssd-aged", "Pages on the ssd model, cache aged", "load", "ssd", corpus=pages(80),
              cache_share=0.4, aged=True, settle_share=0.5, rate=5.0, **{**small, "stores": small["stores"] + ("aufs-gdsf",)}),
         _hits(100, ("memory", "clusterfs", "aufs"), rounds=1, seconds=1, memory_share=2.0, estimate=10),
+        Part("workers-hits", "Several workers, hits with the disk in RAM", "hits", "fast", "random", singles(100), zipf=0.0, users=4, delay_ms=0,
+             processes=6, rounds=1, seconds=1, memory_share=2.0, stores=("memory-w2", "clusterfs-w2", "aufs-w2", "carp-w3"), estimate=15),
+        Part("workers-restart", "Several workers, restart", "restart", "hdd", "random", singles(500), zipf=0.0, rounds=1, processes=6,
+             stores=("clusterfs-w2",), estimate=15),
         Part("restart", "Restart", "restart", "hdd", "random", singles(500), zipf=0.0, rounds=1, estimate=11,
              stores=("clusterfs", "aufs", "clusterfs-loaded"), counts={"loaded": 5000, "loadedBytes": 3000}),
         _checkpoints(5000, rounds=1, seconds=1.5, users=4, estimate=12),
@@ -221,7 +234,7 @@ WORKERS = tuple(f"{store}-w{count}" for store in ("clusterfs", "rock", "aufs", "
 POSSIBLE = {"load": SQUID_STORES + ALL_HEAPS + BOUNDS + WORKERS + (
                 "rock-n", "clusterfs-middle", "clusterfs-small", "clusterfs-calm", "clusterfs-checkpoints"),
             "hits": ("memory",) + SQUID_STORES + ("rock-n",) + WORKERS,
-            "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded"), "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
+            "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded") + tuple(name for name in WORKERS if name.startswith(("clusterfs", "rock"))), "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
 
 
 def with_stores(part, only, more):

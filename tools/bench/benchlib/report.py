@@ -42,7 +42,7 @@ def _conditions(result):
     lines = [f"Model of the disk: {part['model']}. Workload: {part['workload']}, {corpus['pages']:,} {what} "
              f"{'of ' if single else ''}{number(corpus['meanPageBytes'] / 1000)} KB on average, "
              f"{number(corpus['bytes'] / MB)} MB in all. Cache {result['cacheMb']} MB, memory {result['memoryMb']} MB "
-             f"and {plans.PROGRAM_MB * part.get('processes', 1)} MB for the program itself."]
+             f"and {plans.program_mb(part.get('processes', 1))} MB for the program itself."]
     turns = (result.get("times") or {}).get("age")
     if part["kind"] == "load":
         lines.append(("The cache was filled and then replaced "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Time from the start of a proxy to its port, its first hit and its whole index: after a clean stop, and after
-kill -9 under load."""
+kill -9 under load; with several workers, after kill -9 of the process that has the disk, too."""
 
 import http.client
 import math
@@ -43,10 +43,10 @@ class RestartRun:
                     raise BenchError(f"the cache of {self.store} does not survive a restart")
                 self._client = bench.client(reverse=self._proxy.reverse)
                 self._fill()
-                starts = {"clean": [], "killed": []}
+                starts = {how: [] for how in ("clean", "killed", *(("owner",) if place.workers > 1 else ()))}
                 for _ in range(self.part.rounds):
-                    starts["clean"].append(self._timed("clean"))
-                    starts["killed"].append(self._timed("killed"))
+                    for how, found in starts.items():
+                        found.append(self._timed(how))
                 settings = self._proxy.settings()
                 index = {"bytes": self._proxy.index_bytes(), "objects": self._proxy.objects()}
         return {"corpus": corpus, "cacheMb": cache_mb, "memoryMb": memory_mb, "memoryLimit": place.memory_limit,
@@ -74,15 +74,16 @@ class RestartRun:
         """Ends the proxy in this way and starts it: {stop, port, firstHit, whole, objects, reads, readBytes}"""
         self._step(f"{how} start")
         before = self._proxy.objects()
+        stopped = 0.0
         if how == "clean":
             stopped = self._proxy.stop()
-        else:
+        elif how == "killed":
             self._kill_under_load()
-            stopped = 0.0
-        self._proxy.storage.drop_caches()
+        if how != "owner":
+            self._proxy.storage.drop_caches()
         self._disk.set(model=self.part.model)
         counters = self._disk.stats()
-        out = {"stop": stopped, **self._start()}
+        out = {"stop": stopped, **self._start(how)}
         after = self._disk.stats()
         self._disk.set(model="fast")
         return {**out, "objectsBefore": before, "objects": self._proxy.objects(),
@@ -104,9 +105,12 @@ class RestartRun:
         self._proxy.kill()
         load.join()
 
-    def _start(self):
+    def _start(self, how):
         begin = time.monotonic()
-        self._proxy.start(wait=False)
+        if how == "owner":
+            self._proxy.kill_owner()
+        else:
+            self._proxy.start(wait=False)
         times, witness = {}, 0
         while len(times) < 3:
             now = time.monotonic() - begin
@@ -121,7 +125,7 @@ class RestartRun:
                 if self._is_hit(witness % WITNESSES, begin):
                     times["firstHit"] = time.monotonic() - begin
                 witness += 1
-            if "whole" not in times and self._proxy.whole():
+            if "whole" not in times and ("firstHit" in times or how != "owner") and self._proxy.whole():
                 times["whole"] = time.monotonic() - begin
             time.sleep(PAUSE)
         return times

@@ -2,8 +2,10 @@
 """Squid with one cache_dir, or none."""
 
 import http.client
+import os
 import pathlib
 import re
+import signal
 import subprocess
 
 from squidkit import mgr
@@ -131,6 +133,14 @@ class Squid(Proxy):
         with open(self.folder / "cache.log", "rb") as log:
             log.seek(self._started_at)
             return log.read().decode(errors="replace")
+
+    def kill_owner(self):
+        """SIGKILL for the process that has the disk for all workers; Squid starts it again."""
+        owners = [pid for pid in self.cgroup.processes() if b"(squid-disk" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+        if not owners:
+            raise BenchError(f"{self.name} has no process that has the disk for all workers")
+        for pid in owners:
+            os.kill(pid, signal.SIGKILL)
 
     def stopped(self):
         (self.folder / "squid.pid").unlink(missing_ok=True)

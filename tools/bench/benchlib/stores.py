@@ -6,7 +6,7 @@ import pathlib
 import re
 
 from . import others
-from .plans import PROGRAM_MB
+from .plans import program_mb
 from .squid import CarpSquid, ClusterfsSquid, RockSquid, Squid, UfsSquid
 from .storage import Ext4, Nothing, Raw
 
@@ -54,7 +54,7 @@ class Place:
     @property
     def memory_mb(self):
         """What a cache may use beside the program, in MB."""
-        return max(8, self.memory_limit // MB - PROGRAM_MB * self.processes)
+        return max(8, self.memory_limit // MB - program_mb(self.processes))
 
     def engine_options(self):
         """How clusterfs divides that. Nothing of it is in the page cache: what the others leave to that is its staging and

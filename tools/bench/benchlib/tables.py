@@ -163,8 +163,10 @@ def restarts(results):
     """Part restart: one row for each store and way to end."""
     rows = []
     for result in results:
-        for how, name in (("clean", "clean stop"), ("killed", "kill -9")):
-            starts = result["starts"][how]
+        for how, name in (("clean", "clean stop"), ("killed", "kill -9"), ("owner", "kill -9 of the process with the disk")):
+            starts = result["starts"].get(how)
+            if not starts:
+                continue
 
             def of(key, starts=starts):
                 return spread(Spread.of([start.get(key) for start in starts]))

@@ -1112,6 +1112,8 @@ ClusterFs::SwapDir::ask(const std::string &question)
         return answerTo(*this, question);
     if (!remote_ || !remote_->connected())
         return std::make_unique<FixedText>("error: cache_dir " + std::string(path) + ": " + stateText() + "\n");
+    if (question.size() > RemoteStore::maxHead)
+        return std::make_unique<FixedText>("error: the question is too long\n");
     return std::make_unique<RemoteText>(remote_->ask(question), path);
 }
 
