@@ -10,8 +10,8 @@ MB = 1 << 20
 #: what Squid without any cache needs (the null store under load takes 20 MB), added to each memory limit so that
 #: "memory is a seventh of the cache" speaks of memory that a cache can use
 PROGRAM_MB = 24
-#: and each further process of a Squid with workers (with clusterfs they take 13 to 14 MB)
-PROCESS_MB = 15
+#: and each further process of a Squid with workers (with clusterfs they take 13 to 16 MB)
+PROCESS_MB = 18
 #: and the least of that: rock's four processes, and clusterfs's buffers beside its read cache, take most of less
 LEAST_MEMORY_MB = 64
 SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
