@@ -217,6 +217,7 @@ def test_pages_of_all_owners(t):
     assert sum(metrics.of("clusterfs_objects").values()) == len(urls)
     for n, url in enumerate(urls):
         workers.get(n + 1, url)
+
     def waits():
         return Page(workers.squid.mgr("clusterfs_metrics")).of("clusterfs_client_wait_seconds_count", answer="hit")
     wait_for(lambda: sum(waits().values()) == len(urls), "the owners knowing of all hits")

@@ -234,7 +234,8 @@ WORKERS = tuple(f"{store}-w{count}" for store in ("clusterfs", "rock", "aufs", "
 POSSIBLE = {"load": SQUID_STORES + ALL_HEAPS + BOUNDS + WORKERS + (
                 "rock-n", "clusterfs-middle", "clusterfs-small", "clusterfs-calm", "clusterfs-checkpoints"),
             "hits": ("memory",) + SQUID_STORES + ("rock-n",) + WORKERS,
-            "restart": SQUID_STORES + ("rock-n", "clusterfs-loaded") + tuple(name for name in WORKERS if name.startswith(("clusterfs", "rock"))), "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
+            "restart": (*SQUID_STORES, "rock-n", "clusterfs-loaded", *(name for name in WORKERS if name.startswith(("clusterfs", "rock")))),
+            "papers": (), "polygraph": SQUID_STORES + ALL_HEAPS}
 
 
 def with_stores(part, only, more):
