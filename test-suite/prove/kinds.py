@@ -295,6 +295,13 @@ class Workers(Squid):
                 f"{figures['stops']:,} stops of workers and owners, {figures['probes']:,} looks for something stale")
 
 
+class Purges(Squid):
+    """What one worker removes, and others look for at once."""
+    name, share, seconds = "purges", 6, 120
+    case, size, count = "many_purges_by_workers", "CLUSTERFS_PURGES", 20000
+    unit = "removals by one of three workers, and looks of all three"
+
+
 class Once(Kind):
     """Tests of ./check that an hour has no room for. One piece."""
     of_commit = True
@@ -420,4 +427,4 @@ class Scale(Kind):
         return "`test-suite/prove/scale.py`", "stored, killed, checked, all there: " + ", ".join(sorted(part.figures))
 
 
-ALL = (Worlds, Histories, Kills, Cuts, Soak, Workers, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Lint, Coverage, MoreSanitizers, Examples)
+ALL = (Worlds, Histories, Kills, Cuts, Soak, Workers, Purges, Fuzzer, Scale, Sanitized, OlderSquid, Mutants, Lint, Coverage, MoreSanitizers, Examples)

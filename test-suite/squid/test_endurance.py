@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What takes long: run.py --long. How long: CLUSTERFS_KILLS, CLUSTERFS_CUTS, CLUSTERFS_SOAK_MINUTES and CLUSTERFS_WORKERS_MINUTES in the
-environment. CLUSTERFS_SEED has another value there for other random choices."""
+"""What takes long: run.py --long. How long: CLUSTERFS_KILLS, CLUSTERFS_CUTS, CLUSTERFS_SOAK_MINUTES, CLUSTERFS_PURGES and
+CLUSTERFS_WORKERS_MINUTES in the environment. CLUSTERFS_SEED has another value there for other random choices."""
 
+import concurrent.futures
 import itertools
 import json
 import os
@@ -13,6 +14,7 @@ import time
 
 import pytest
 
+from squidkit.client import Client
 from squidkit.processes import give_to_squid, run, wait_for
 from testlib.devices import ModelledDisk
 from testlib.load import Load
@@ -26,6 +28,7 @@ MB = 1 << 20
 KILLS = int(os.environ.get("CLUSTERFS_KILLS", "200"))
 CUTS = int(os.environ.get("CLUSTERFS_CUTS", "1000"))
 SOAK_MINUTES = float(os.environ.get("CLUSTERFS_SOAK_MINUTES", "30"))
+PURGES = int(os.environ.get("CLUSTERFS_PURGES", "20000"))
 WORKERS_MINUTES = float(os.environ.get("CLUSTERFS_WORKERS_MINUTES", "30"))
 SEED = int(os.environ.get("CLUSTERFS_SEED", "0"))
 TOOL = DISKMODEL.parent / "clusterfs"
@@ -251,6 +254,36 @@ def _never_stale(t, workers, chance, urls):
                 reply.check(version + 1)
                 tried += 1
     return tried
+
+
+@pytest.mark.long
+def test_many_purges_by_workers(t):
+    """One worker stores an object, another one removes it, and no worker has it any more, however soon it is asked; and then it has
+    the new one. Threads do so with objects of their own."""
+    workers = Workers(t, t.cache_dir(192, "cluster-size=256 staging=16 read-cache=16 " + LIVELY), "client_db off",
+                      "shared_transient_entries_limit 131072")
+    threads, seen = 4, []
+
+    def run(thread):
+        clients = [Client(port, keep_alive=True) for port in workers.ports]
+        chance, kept = random.Random(f"purges {SEED} {thread}"), 0
+        for number in range(PURGES // threads):
+            url = t.url(f"purged{thread}-{number % 500}", size=3000)
+            storer, remover, *others = (clients[n] for n in chance.sample(range(WORKERS), WORKERS))
+            version = t.origin.state(url).version
+            storer.get(url).check(version)
+            kept += others[0].cached(url) is not None
+            t.origin.change(url)
+            assert remover.request(url, method="PURGE").status in (200, 404), url
+            for client in chance.sample(clients, WORKERS):
+                assert client.cached(url) is None, f"{url}, which was removed as version {version}"
+            others[0].get(url).check(version + 1)
+        return kept
+
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        seen = list(pool.map(run, range(threads)))
+    print(f"      {PURGES} removals, {sum(seen)} of what others had", flush=True)
+    assert sum(seen) > PURGES * 0.5, "others seldom had the object before it was removed"
 
 
 @pytest.mark.long
