@@ -166,7 +166,9 @@ def test_squid_has_no_room_for_its_entry(t):
     for n, url in enumerate(urls):
         assert workers.cached(n, url) is None, f"{url}: its place was free"
         workers.get(n, url)
+    assert workers.client(1).request(urls[-1], method="PURGE").status == 404, "Squid has no room for that, either"
     holder.abort()
+    assert workers.cached(1, urls.pop()) is None, "but it is gone"
     for n, url in enumerate(urls):
         wait_for(lambda n=n, url=url: workers.cached(n + 1, url) is not None, f"{url}, which was in the store", 10)
         workers.get(n + 1, url)

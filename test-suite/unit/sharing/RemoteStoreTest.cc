@@ -278,6 +278,60 @@ TEST_F(RemoteStoreTest, aRemovalHoldsForAllAtOnce)
     EXPECT_EQ(get(0, keyOf(3)), bytesOf(33, 1000)) << "a new one is found";
 }
 
+/// The owner hears the workers one after the other, in whatever order: an object that was said to be stored before its removal is
+/// not stored after it.
+TEST_F(RemoteStoreTest, whatIsBeingStoredIsRemovedToo)
+{
+    for (size_t storer = 0; storer < 2; ++storer) {
+        const auto remover = 1 - storer;
+        const auto begin = [&](const Key &key) { return workers[storer]->create(key, infoOf(store.clock.wallSeconds()), 1000); };
+        // heard of at once, with its removal
+        const auto quick = begin(keyOf(1));
+        ASSERT_TRUE(quick->append(bytesOf(1, 1000).data(), 1000));
+        quick->finish([](Status) {});
+        workers[remover]->remove(keyOf(1));
+        // heard of before
+        const auto slow = begin(keyOf(2));
+        for (unsigned n = 0; n < 10; ++n)
+            step();
+        workers[remover]->remove(keyOf(2));
+        ASSERT_TRUE(until([&] { return !slow->append(bytesOf(2, 1).data(), 1); })) << storer;
+        for (unsigned n = 0; n < 10; ++n)
+            step();
+        for (const auto key: {keyOf(1), keyOf(2)}) {
+            EXPECT_FALSE(store.engine->has(key)) << storer;
+            ASSERT_EQ(put(storer, key, bytesOf(5, 1000)), Status::ok) << "a newer one is stored";
+            EXPECT_EQ(get(remover, key), bytesOf(5, 1000));
+            workers[remover]->remove(key);
+        }
+    }
+}
+
+/// nor does a change of an object reach one that was stored in its place meanwhile
+TEST_F(RemoteStoreTest, aChangeOfWhatWasRemovedIsNone)
+{
+    for (size_t changer = 0; changer < 2; ++changer) {
+        const auto other = 1 - changer;
+        ASSERT_EQ(put(0, keyOf(1), "headbody"), Status::ok);
+        auto info = infoOf(store.clock.wallSeconds());
+        info.expires = 12345;
+        auto status = Status::pending;
+        workers[changer]->updateInfo(keyOf(1), info);
+        workers[changer]->replaceHead(keyOf(1), 4, "HEAD", info, [&status](const Status s) { status = s; });
+        workers[other]->remove(keyOf(1));
+        const auto writer = workers[other]->create(keyOf(1), infoOf(store.clock.wallSeconds()), 8);
+        ASSERT_TRUE(writer->append("headnewb", 8));
+        EXPECT_EQ(end(*writer), Status::ok);
+        ASSERT_TRUE(until([&] { return status != Status::pending; }));
+        ObjectInfo now;
+        ASSERT_TRUE(workers[0]->find(keyOf(1), now));
+        const auto got = get(0, keyOf(1));
+        EXPECT_TRUE(got == "headnewb") << got;
+        EXPECT_NE(now.expires, 12345) << changer;
+        workers[0]->remove(keyOf(1));
+    }
+}
+
 /// more than the row lists: then nothing is found, until the owner has done some
 TEST_F(RemoteStoreTest, tooManyRemovalsHideEverything)
 {

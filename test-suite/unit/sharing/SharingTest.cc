@@ -299,7 +299,7 @@ TEST_F(SharingTest, timesAndFlags)
 {
     ASSERT_EQ(storeBy(0, keyOf(1), "bytes"), Status::ok);
     auto info = infoOf(store.clock.wallSeconds() + 100);
-    links[1]->send(Messages::Kind::updateInfo, Messages::Described{keyOf(1), info});
+    links[1]->send(Messages::Kind::updateInfo, Messages::Described{keyOf(1), info, links[1]->removals()});
     settle();
     ObjectInfo found;
     ASSERT_TRUE(store.engine->peek(keyOf(1), found));
@@ -349,7 +349,7 @@ TEST_F(SharingTest, newHeads)
 {
     ASSERT_EQ(storeBy(0, keyOf(1), "HEAD and body"), Status::ok);
     Requester first;
-    Messages::NewHead m{links[1]->enter(first), keyOf(1), Key(), infoOf(store.clock.wallSeconds()), 4};
+    Messages::NewHead m{links[1]->enter(first), keyOf(1), Key(), infoOf(store.clock.wallSeconds()), 0, 4};
     links[1]->send(Messages::Kind::replaceHead, m, "LONGER HEAD", 11);
     ASSERT_TRUE(until([&] { return first.outcome.came; }));
     EXPECT_EQ(first.outcome.status, Status::ok);
@@ -357,7 +357,7 @@ TEST_F(SharingTest, newHeads)
     EXPECT_TRUE(has(0, keyOf(1), "LONGER HEAD and body"));
 
     Requester second;
-    m = {links[1]->enter(second), keyOf(1), keyOf(2), ObjectInfo(), 11};
+    m = {links[1]->enter(second), keyOf(1), keyOf(2), ObjectInfo(), 0, 11};
     links[1]->send(Messages::Kind::rename, m, "H", 1);
     ASSERT_TRUE(until([&] { return second.outcome.came; }));
     EXPECT_EQ(second.outcome.status, Status::ok);
@@ -366,7 +366,7 @@ TEST_F(SharingTest, newHeads)
     EXPECT_FALSE(store.engine->has(keyOf(1)));
 
     Requester third; // whose owner dies first
-    m = {links[1]->enter(third), keyOf(2), Key(), ObjectInfo(), 1};
+    m = {links[1]->enter(third), keyOf(2), Key(), ObjectInfo(), 0, 1};
     links[1]->send(Messages::Kind::replaceHead, m, "X", 1);
     ASSERT_NO_FATAL_FAILURE(loseOwner());
     EXPECT_TRUE(third.outcome.came);
@@ -396,13 +396,13 @@ TEST_F(SharingTest, nothingOfADeadWorkerIsLeft)
     using namespace Messages;
     Stranger worker(path());
     ASSERT_TRUE(until([&] { return worker.join(); }));
-    ASSERT_NO_FATAL_FAILURE(worker.say(Kind::create, textOf(Create{1, keyOf(1), infoOf(store.clock.wallSeconds()), 10})));
+    ASSERT_NO_FATAL_FAILURE(worker.say(Kind::create, textOf(Create{1, keyOf(1), infoOf(store.clock.wallSeconds()), 10, 0})));
     ASSERT_NO_FATAL_FAILURE(worker.say(Kind::append, textOf(Numbered{1}) + "hello"));
     ASSERT_NO_FATAL_FAILURE(worker.say(Kind::open, textOf(Open{2, keyOf(3), 10})));
     settle();
     EXPECT_EQ(store.engine->stats().stagedObjects, 1U);
     EXPECT_EQ(owner->workers(), 3U);
-    ASSERT_NO_FATAL_FAILURE(worker.say(Kind::remove, textOf(Named{keyOf(3)}))); // and is not heard yet
+    ASSERT_NO_FATAL_FAILURE(worker.say(Kind::remove, textOf(Remove{keyOf(3), 1}))); // and is not heard yet
     worker.socket.reset();
     settle();
     EXPECT_EQ(owner->workers(), 2U);
@@ -667,7 +667,7 @@ TEST_F(SharingTest, aWorkerThatNeverTakesAnswersIsNotHeardForEver)
     } while (owner->messages() > heard);
     EXPECT_GT(number, Session::maxReaders);
     EXPECT_TRUE(has(0, keyOf(1), "bytes")) << "the others are heard";
-    ASSERT_NO_FATAL_FAILURE(worker.say(Kind::remove, textOf(Named{keyOf(1)})));
+    ASSERT_NO_FATAL_FAILURE(worker.say(Kind::remove, textOf(Remove{keyOf(1), 1})));
     settle();
     EXPECT_TRUE(store.engine->has(keyOf(1)));
     worker.socket.reset();
@@ -803,7 +803,7 @@ TEST_F(SharingTest, aWorkerThatTalksNonsenseIsPutOut)
         {"half a reader", number(Kind::open), std::string(8, 'x'), false},
         {"half a question", number(Kind::ask), "half", false},
         {"half a new head", number(Kind::replaceHead), std::string(20, 'x'), false},
-        {"the same writer twice", number(Kind::create), textOf(Create{5, keyOf(1), ObjectInfo(), 10}), true},
+        {"the same writer twice", number(Kind::create), textOf(Create{5, keyOf(1), ObjectInfo(), 10, 0}), true},
         {"the same reader twice", number(Kind::open), textOf(Open{5, keyOf(3), 10}), true},
     };
     ASSERT_EQ(storeBy(0, keyOf(3), bytesOf(3, 100)), Status::ok);

@@ -83,8 +83,8 @@ ClusterFs::Link::join()
         return;
     }
     ++connections_;
-    for (const auto &removal: removals_)
-        row_->add(removal.key);
+    for (auto &removal: removals_)
+        list(removal);
     sendRemovals();
 }
 
@@ -256,11 +256,19 @@ ClusterFs::Link::remove(const Key &key)
         removalsLost_ = true;
         return;
     }
-    removals_.push_back({key, 0});
+    removals_.push_back({key, 0, 0});
     if (connected())
-        row_->add(key);
+        list(removals_.back());
     if (connected() && kept_.empty())
         sendRemovals();
+}
+
+/// lets all workers know of a removal
+void
+ClusterFs::Link::list(Removal &removal)
+{
+    row_->add(removal.key);
+    removal.number = rows_->removals.fetch_add(1, std::memory_order_acq_rel) + 1;
 }
 
 /// sends those that are not sent yet, as far as there is room
@@ -271,7 +279,7 @@ ClusterFs::Link::sendRemovals()
     while (first != removals_.begin() && !std::prev(first)->end)
         --first;
     while (first != removals_.end()) {
-        const Messages::Named m{first->key};
+        const Messages::Remove m{first->key, first->number};
         if (put(Kind::remove, &m, sizeof(m), nullptr, 0))
             (first++)->end = channel_->out().written();
         else if (channel_->broken() || channel_->out().waitForRoom(sizeof(m)))

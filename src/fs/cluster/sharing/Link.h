@@ -84,6 +84,9 @@ public:
     /// Removes an object: as soon as there is an owner, when there is none or it dies before it has heard of it.
     void remove(const Key &);
 
+    /// the number of the last removal of all workers; 0 without an owner
+    uint64_t removals() const { return rows_ ? rows_->removals.load(std::memory_order_acquire) : 0; }
+
     /// removals that the owner has not done yet
     size_t removalsKept() const { return removals_.size(); }
 
@@ -112,11 +115,13 @@ private:
     };
     struct Removal {
         Key key;
+        uint64_t number; ///< see WorkerRows::removals; 0 = not known to an owner
         uint64_t end; ///< of its record, see RingWriter::written(); 0 = not sent yet
     };
 
     void connect();
     void join();
+    void list(Removal &);
     void disconnect();
     void takeAnswers();
     void dispatch(const RingReader::Record &);

@@ -24,7 +24,7 @@ enum class Kind : uint32_t {
     note = 1, ///< Note: see Engine::note()
     touch, ///< Named: see Engine::touch()
     unadmitted, ///< Named: see Engine::noteUnadmitted()
-    remove, ///< Named: see Engine::remove()
+    remove, ///< Remove: see Engine::remove()
     updateInfo, ///< Described: see Engine::updateInfo()
     open, ///< Open: opens a reader, and wants its first bytes
     openWriter, ///< OpenWriter: the same, of an object that is being written by this worker, or was until now
@@ -63,9 +63,14 @@ struct Note {
 struct Named {
     Key key;
 };
+struct Remove {
+    Key key;
+    uint64_t removal; ///< its number, see WorkerRows::removals
+};
 struct Described {
     Key key;
     ObjectInfo info;
+    uint64_t removals; ///< the number of the last removal before that
 };
 struct Numbered {
     uint64_t number;
@@ -93,12 +98,14 @@ struct Create {
     Key key;
     ObjectInfo info;
     int64_t expectedSize; ///< -1 = unknown
+    uint64_t removals; ///< the number of the last removal before that
 };
 struct NewHead {
     uint64_t number; ///< of the request
     Key key;
     Key newKey; ///< of rename
     ObjectInfo info; ///< of replaceHead
+    uint64_t removals; ///< the number of the last removal before that
     uint32_t oldHeadSize;
 };
 
@@ -117,7 +124,7 @@ struct Done {
 /// a channel carries it
 template <class Message>
 constexpr bool plain = std::is_trivially_copyable<Message>::value;
-static_assert(plain<Note> && plain<Named> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> && plain<Ask> && plain<Fetch> && plain<Create> &&
+static_assert(plain<Note> && plain<Named> && plain<Remove> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> && plain<Ask> && plain<Fetch> && plain<Create> &&
     plain<NewHead> && plain<Bytes> && plain<Done>, "messages are copied byte by byte");
 
 } // namespace Messages

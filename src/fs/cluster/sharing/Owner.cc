@@ -157,7 +157,7 @@ ClusterFs::Owner::admit(Descriptor socket)
         events_.unwatch(socket.get());
         return false;
     }
-    members_.push_back(std::make_unique<Member>(engine_, services_, std::move(socket), std::move(channel), *rows_, row));
+    members_.push_back(std::make_unique<Member>(engine_, services_, static_cast<Session::Removals &>(*this), std::move(socket), std::move(channel), *rows_, row));
     return true;
 }
 
@@ -184,7 +184,31 @@ ClusterFs::Owner::turnOfAll()
         if (session.broken())
             end(i);
     }
+    endPeriod();
     return more;
+}
+
+/// Ends a period of the recent removals when all was heard of each worker in it: each member in its turn, so that one pass over
+/// all of them takes at least as long.
+void
+ClusterFs::Owner::endPeriod()
+{
+    while (heard_ < members_.size() && members_[heard_]->session.heardAll())
+        ++heard_;
+    if (heard_ < members_.size())
+        return;
+    recent_.nextPeriod();
+    heard_ = 0;
+    for (const auto &member: members_)
+        (void)member->session.heardAll(); // what was heard in the period that has ended
+}
+
+void
+ClusterFs::Owner::noteRemoved(const Key &key, const uint64_t number)
+{
+    recent_.note(key, number);
+    for (const auto &member: members_)
+        member->session.loseWriters(key, number);
 }
 
 void
@@ -198,6 +222,8 @@ ClusterFs::Owner::end(const size_t member)
     auto &row = rows_->rows[members_[member]->row];
     pastLookups_ += row.lookups.exchange(0);
     pastFound_ += row.found.exchange(0);
+    if (member < heard_)
+        --heard_;
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(member));
 }
 

@@ -11,6 +11,7 @@
 #include "fs/cluster/base/SharedMemory.h"
 #include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Link.h"
+#include "fs/cluster/sharing/RecentRemovals.h"
 #include "fs/cluster/sharing/Services.h"
 #include "fs/cluster/sharing/Session.h"
 #include "fs/cluster/sharing/WorkerRows.h"
@@ -25,7 +26,7 @@ namespace ClusterFs {
 
 /// Serves an engine to the workers of this machine that connect to its socket. Single-threaded and event-driven, as the
 /// engine is: the caller polls both. Nothing waits for a worker.
-class Owner
+class Owner: private Session::Removals
 {
 public:
     static constexpr size_t maxWorkers = WorkerRows::maxRows; ///< the next one is not let in
@@ -39,7 +40,7 @@ public:
     static std::unique_ptr<Owner> Open(Engine &, const Clock &, const std::string &path, std::string &error, Services *services = nullptr);
 
     /// ends all sessions, and takes the socket away
-    ~Owner();
+    ~Owner() override;
     Owner(const Owner &) = delete;
     Owner &operator =(const Owner &) = delete;
 
@@ -68,8 +69,8 @@ public:
 
 private:
     struct Member {
-        Member(Engine &engine, Services *services, Descriptor s, Channel channel, WorkerRows &rows, const uint32_t r):
-            socket(std::move(s)), row(r), session(engine, services, std::move(channel), rows.rows[r]) {}
+        Member(Engine &engine, Services *services, Session::Removals &removals, Descriptor s, Channel channel, WorkerRows &rows, const uint32_t r):
+            socket(std::move(s)), row(r), session(engine, services, removals, std::move(channel), rows.rows[r]) {}
 
         Descriptor socket;
         const uint32_t row; ///< in WorkerRows
@@ -85,6 +86,10 @@ private:
     void letIn();
     bool admit(Descriptor socket);
     bool turnOfAll();
+    void endPeriod();
+    /* Session::Removals */
+    void noteRemoved(const Key &, uint64_t number) override;
+    bool removedAfter(const Key &key, const uint64_t number) const override { return recent_.after(key, number); }
     void end(size_t member);
     void takeEvent(int fd);
 
@@ -101,6 +106,8 @@ private:
     SharedMemory rowMemory_;
     WorkerRows *rows_ = nullptr;
     std::vector<std::unique_ptr<Member>> members_;
+    RecentRemovals recent_;
+    size_t heard_ = 0; ///< of members_, the first ones of which all was heard in this period, see RecentRemovals
     uint64_t pastMessages_ = 0; ///< of sessions that have ended
     uint64_t pastWakeUps_ = 0;
     uint64_t pastLookups_ = 0;

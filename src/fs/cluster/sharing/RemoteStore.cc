@@ -182,21 +182,21 @@ ClusterFs::RemoteStore::remove(const Key &key)
 void
 ClusterFs::RemoteStore::updateInfo(const Key &key, const ObjectInfo &info)
 {
-    link_->send(Kind::updateInfo, Described{key, info});
+    link_->send(Kind::updateInfo, Described{key, info, link_->removals()});
 }
 
 void
 ClusterFs::RemoteStore::replaceHead(const Key &key, const uint32_t oldHeadSize, const std::string &newHead, const ObjectInfo &info,
                                     std::function<void(Status)> done)
 {
-    ask(Kind::replaceHead, NewHead{0, key, key, info, oldHeadSize}, newHead, std::move(done));
+    ask(Kind::replaceHead, NewHead{0, key, key, info, link_->removals(), oldHeadSize}, newHead, std::move(done));
 }
 
 void
 ClusterFs::RemoteStore::rename(const Key &key, const Key &newKey, const uint32_t oldHeadSize, const std::string &newHead,
                                std::function<void(Status)> done)
 {
-    ask(Kind::rename, NewHead{0, key, newKey, ObjectInfo(), oldHeadSize}, newHead, std::move(done));
+    ask(Kind::rename, NewHead{0, key, newKey, ObjectInfo(), link_->removals(), oldHeadSize}, newHead, std::move(done));
 }
 
 void

@@ -16,7 +16,7 @@ ClusterFs::RemoteWriter::RemoteWriter(std::shared_ptr<Link> link, const Key &key
     partedFrom_(link_->connected() ? link_->control()->clusterBytes / 4 : 0),
     lost_(!link_->connected())
 {
-    link_->send(Kind::create, Create{number_, key, info, expectedSize});
+    link_->send(Kind::create, Create{number_, key, info, expectedSize, link_->removals()});
 }
 
 ClusterFs::RemoteWriter::~RemoteWriter()

@@ -9,9 +9,10 @@
 
 using namespace ClusterFs::Messages;
 
-ClusterFs::Session::Session(Engine &engine, Services *const services, Channel channel, WorkerRow &row):
+ClusterFs::Session::Session(Engine &engine, Services *const services, Removals &removals, Channel channel, WorkerRow &row):
     engine_(engine),
     services_(services),
+    removals_(removals),
     channel_(std::move(channel)),
     row_(row),
     alive_(std::make_shared<bool>(true))
@@ -37,6 +38,7 @@ ClusterFs::Session::turn(const unsigned records)
         handle(record);
     }
     channel_.release();
+    heardAll_ = heardAll_ || (left && !broken() && backlog() < maxBacklog);
     return !left;
 }
 
@@ -87,24 +89,28 @@ ClusterFs::Session::handle(const Record &record)
         return;
     }
     case Kind::touch:
-    case Kind::unadmitted:
-    case Kind::remove: {
+    case Kind::unadmitted: {
         Named m;
         if (!take(record, m))
             return;
-        if (kind == Kind::touch) {
+        if (kind == Kind::touch)
             engine_.touch(m.key);
-        } else if (kind == Kind::unadmitted) {
+        else
             engine_.noteUnadmitted(m.key);
-        } else {
-            engine_.remove(m.key);
-            row_.noteDone();
-        }
+        return;
+    }
+    case Kind::remove: {
+        Remove m;
+        if (!take(record, m))
+            return;
+        removals_.noteRemoved(m.key, m.removal);
+        engine_.remove(m.key);
+        row_.noteDone();
         return;
     }
     case Kind::updateInfo: {
         Described m;
-        if (take(record, m))
+        if (take(record, m) && !removals_.removedAfter(m.key, m.removals))
             engine_.updateInfo(m.key, m.info);
         return;
     }
@@ -147,7 +153,7 @@ ClusterFs::Session::handle(const Record &record)
         else if (kind == Kind::finish)
             finish(m.number);
         else
-            writers_.erase(m.number);
+            endWriter(m.number);
         return;
     }
     case Kind::replaceHead:
@@ -287,11 +293,40 @@ ClusterFs::Session::create(const Create &m)
         broken_ = true;
         return;
     }
-    auto writer = writers_.size() < maxWriters ? engine_.create(m.key, m.info, m.expectedSize) : nullptr;
-    if (writer)
-        writers_[m.number].writer = std::move(writer);
-    else
+    const auto removed = removals_.removedAfter(m.key, m.removals);
+    auto writer = !removed && writers_.size() < maxWriters ? engine_.create(m.key, m.info, m.expectedSize) : nullptr;
+    if (!writer) {
         answer(Kind::lost, m.number, Status::busy);
+        return;
+    }
+    writers_[m.number] = {std::move(writer), m.key, m.removals, false};
+    writersOf_.emplace(m.key, m.number);
+}
+
+void
+ClusterFs::Session::endWriter(const uint64_t number)
+{
+    const auto found = writers_.find(number);
+    if (found == writers_.end())
+        return;
+    const auto numbers = writersOf_.equal_range(found->second.key);
+    writersOf_.erase(std::find_if(numbers.first, numbers.second, [number](const auto &each) { return each.second == number; }));
+    writers_.erase(found);
+}
+
+void
+ClusterFs::Session::loseWriters(const Key &key, const uint64_t removal)
+{
+    std::vector<uint64_t> lost;
+    const auto numbers = writersOf_.equal_range(key);
+    for (auto each = numbers.first; each != numbers.second; ++each) {
+        if (writers_[each->second].removals < removal)
+            lost.push_back(each->second);
+    }
+    for (const auto number: lost) {
+        endWriter(number);
+        answer(Kind::lost, number, Status::aborted);
+    }
 }
 
 void
@@ -302,7 +337,7 @@ ClusterFs::Session::append(const uint64_t number, const char *const bytes, const
         return; // it is lost, which the worker may not know yet
     auto &writing = found->second;
     if (!writing.writer->append(bytes, size)) {
-        writers_.erase(found);
+        endWriter(number);
         answer(Kind::lost, number, Status::aborted);
     } else if (!writing.congested && writing.writer->congested()) {
         writing.congested = true;
@@ -318,7 +353,7 @@ ClusterFs::Session::finish(const uint64_t number)
     if (found == writers_.end())
         return;
     const auto status = found->second.writer->finish();
-    writers_.erase(found);
+    endWriter(number);
     answer(Kind::finished, number, status);
 }
 
@@ -329,6 +364,7 @@ ClusterFs::Session::loseWriters()
     for (const auto &each: writers_)
         answer(Kind::lost, each.first, Status::aborted);
     writers_.clear();
+    writersOf_.clear();
 }
 
 void
@@ -350,8 +386,9 @@ ClusterFs::Session::lookAtCongestion()
 void
 ClusterFs::Session::newHead(const Kind kind, const NewHead &m, const std::string &head)
 {
-    if (requests_ >= maxRequests) {
-        answer(Kind::replaced, m.number, Status::busy);
+    const auto removed = removals_.removedAfter(m.key, m.removals) || removals_.removedAfter(m.newKey, m.removals);
+    if (removed || requests_ >= maxRequests) {
+        answer(Kind::replaced, m.number, removed ? Status::notFound : Status::busy);
         return;
     }
     ++requests_;

@@ -33,9 +33,22 @@ public:
     static constexpr size_t maxRequests = 1024; ///< new heads under way; the next one is answered busy
     static constexpr uint32_t pieceBytes = 64 * 1024; ///< of an object in one record
 
+    /// who knows of the removals of all workers
+    class Removals
+    {
+    public:
+        virtual ~Removals() = default;
+
+        /// an object was removed: see RecentRemovals
+        virtual void noteRemoved(const Key &, uint64_t number) = 0;
+        /// whether an object was removed after what was said with this number
+        virtual bool removedAfter(const Key &, uint64_t number) const = 0;
+    };
+
     /// \param services nil = none
+    /// \param removals outlives the session
     /// \param channel made, and known to the worker
-    Session(Engine &, Services *services, Channel channel, WorkerRow &);
+    Session(Engine &, Services *services, Removals &removals, Channel channel, WorkerRow &);
     ~Session();
     Session(const Session &) = delete;
     Session &operator =(const Session &) = delete;
@@ -50,6 +63,11 @@ public:
 
     /// Ends all writers: what the worker is storing is not stored.
     void loseWriters();
+    /// Ends those of an object that was removed after they were opened.
+    void loseWriters(const Key &, uint64_t removal);
+
+    /// whether all that the worker has said was heard since the last call of this
+    bool heardAll() { return std::exchange(heardAll_, false); }
 
     /// The worker is gone: does what it has said, as far as it is whole, and gives no answers. The session is to be destroyed.
     void end();
@@ -74,6 +92,8 @@ private:
     };
     struct Writing {
         std::unique_ptr<Writer> writer;
+        Key key;
+        uint64_t removals; ///< before it was opened
         bool congested = false; ///< the worker was told so
     };
     struct Answer {
@@ -103,14 +123,18 @@ private:
     void giveWaiting();
     size_t backlog() const { return answers_.size() + waiting_.size(); }
     void lookAtCongestion();
+    void endWriter(uint64_t number);
     template <class Message> void publish(Messages::Kind, char *at, const Message &, size_t more = 0);
 
     Engine &engine_;
     Services *const services_;
+    Removals &removals_;
     Channel channel_;
     WorkerRow &row_;
     std::unordered_map<uint64_t, Reading> readers_;
     std::unordered_map<uint64_t, Writing> writers_;
+    std::unordered_multimap<Key, uint64_t, KeyHash> writersOf_; ///< their numbers
+    bool heardAll_ = false; ///< see heardAll()
     std::vector<uint64_t> congested_; ///< writers whose worker was told that they are
     std::deque<Answer> answers_; ///< for which the ring had no room
     std::deque<uint64_t> waiting_; ///< readers whose bytes had no room; some may be closed

@@ -71,6 +71,7 @@ struct WorkerRows {
     static constexpr uint32_t maxRows = 256;
 
     std::atomic<uint32_t> rowsUsed; ///< the first ones; the owner counts
+    std::atomic<uint64_t> removals; ///< of all workers so far: it numbers them, see RecentRemovals
     WorkerRow rows[maxRows];
 
     /// Whether some worker wants an object removed. Who has to know that an object is there asks this before he looks it up:

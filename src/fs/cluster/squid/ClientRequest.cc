@@ -70,6 +70,17 @@ ClusterFs::isPurge()
 }
 
 bool
+ClusterFs::wantsHit()
+{
+    static uint64_t asked = 0; // the last request for which this was asked before it was decided
+    const auto number = requestNumber();
+    if (isUndecided())
+        asked = number;
+    return number && number == asked && !isPurge() &&
+           !dynamic_cast<const AccessLogEntry&>(*CodeContext::Current()).request->flags.noCache;
+}
+
+bool
 ClusterFs::isNewRequest()
 {
     static uint64_t last = 0; // Squid asks the cache_dirs one after the other, and nothing else meanwhile

@@ -22,6 +22,10 @@ bool isUndecided();
 /// Whether Squid handles a PURGE. It looks for what is to be removed, and calls nobody when it finds nothing.
 bool isPurge();
 
+/// Whether Squid handles a request for which a stored object is welcome: no PURGE, no reload. Another one of whom nothing was
+/// asked before the response came is none.
+bool wantsHit();
+
 /// Whether Squid handles a client request of which it has asked nobody before. Of a request that Squid asks several cache_dirs
 /// for, this is true for the first one.
 bool isNewRequest();

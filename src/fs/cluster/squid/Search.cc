@@ -83,5 +83,5 @@ ClusterFs::SwapDir::lists() const
 bool
 ClusterFs::SwapDir::nextObject(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
-    return started() && readable() && config_.list && engine_->next(cursor, key, info, looks);
+    return started() && readable() && config_.list && home_->engine().next(cursor, key, info, looks);
 }

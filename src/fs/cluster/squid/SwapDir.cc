@@ -11,14 +11,12 @@
 #include "event.h"
 #include "fatal.h"
 #include "fs/cluster/api/Options.h"
-#include "fs/cluster/engine/Open.h"
 #include "fs/cluster/engine/Report.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/squid/CacheLog.h"
 #include "fs/cluster/squid/ClientRequest.h"
 #include "fs/cluster/squid/Convert.h"
 #include "fs/cluster/squid/IoState.h"
-#include "fs/cluster/squid/RemoteText.h"
 #include "fs/cluster/squid/StoreMaker.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
@@ -37,6 +35,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 namespace {
 
@@ -57,9 +56,7 @@ const unsigned WaitMilliseconds = 100;
 
 ClusterFs::SwapDir::SwapDir():
     Store::Disk("clusterfs"),
-    forWorkers_(*this, [this] { loop_.poll(); }),
     loop_([this] { poll(); }),
-    workersLoop_([this] { loop_.poll(); }),
     updates_([this](Attachment &attachment) { evict(attachment); })
 {
 }
@@ -67,7 +64,7 @@ ClusterFs::SwapDir::SwapDir():
 ClusterFs::SwapDir::~SwapDir()
 {
     // init() makes started dirs immortal
-    assert(!engine_);
+    assert(!home_);
 }
 
 void
@@ -186,33 +183,11 @@ ClusterFs::SwapDir::reconfigure()
         return;
     }
     config_ = wanted;
-    configureEngine();
-    if (remote_)
-        remote_->setFileLifetime(config_.fileLifetime);
+    if (inUse())
+        side()->configure(config_);
     const auto missing = started() ? !readable() : !trouble_.empty();
     if (missing && !eventFind(&StartAgain, this)) // as an event, after squid.conf has been read to its end
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, 0.0, 0, false);
-}
-
-/// gives the engine the options that are live
-void
-ClusterFs::SwapDir::configureEngine()
-{
-    if (!started())
-        return;
-    auto config = config_;
-    if (clearing_)
-        config.clusterLifetime = config.persist = 1;
-    engine_->reconfigure(config);
-}
-
-void
-ClusterFs::SwapDir::setClearing(const bool clearing)
-{
-    clearing_ = clearing;
-    if (owner_)
-        owner_->shut(clearing);
-    configureEngine();
 }
 
 /// computes the defaults that depend on other directives
@@ -274,7 +249,7 @@ ClusterFs::SwapDir::create()
 void
 ClusterFs::SwapDir::init()
 {
-    assert(!engine_ && !rebuild_.given());
+    assert(!home_ && !rebuild_.given());
 
     // Never destroyed: the configuration goes at exit, when the parts of Squid that
     // the engine needs to close are gone already. sync() has closed it before.
@@ -300,11 +275,18 @@ ClusterFs::SwapDir::start()
 void
 ClusterFs::SwapDir::startWorker()
 {
-    remote_ = std::make_unique<RemoteStore>(socketPath(), clock_);
-    remote_->setFileLifetime(config_.fileLifetime);
-    store_ = remote_.get();
-    loop_.start(remote_->fd());
+    worker_ = std::make_unique<WorkerSide>(path, index, socketPath(), clock_, [this] { noteOwner(); });
+    worker_->configure(config_);
+    store_ = &worker_->store();
+    loop_.start(worker_->wakeupFd());
     loop_.poll(); // a worker that is started again has its hits at once
+}
+
+/// the side that this process has; nil before the start, and where that has failed
+ClusterFs::StoreSide *
+ClusterFs::SwapDir::side() const
+{
+    return home_ ? static_cast<StoreSide*>(home_.get()) : worker_.get();
 }
 
 /// the socket at which the owner lets workers in
@@ -318,24 +300,10 @@ ClusterFs::SwapDir::socketPath() const
 void
 ClusterFs::SwapDir::noteOwner()
 {
-    if (!remote_ || !remote_->connected() || ownersSeen_ == remote_->link().connections())
-        return;
-    ownersSeen_ = remote_->link().connections();
-    closingsSeen_ = remote_->closings();
     // the new owner may have older versions of objects that are in use
     handles_.forEach([](Attachment &attachment) { attachment.lost = true; });
-    max_size = remote_->deviceBytes();
+    max_size = store_->deviceBytes();
     storeConfigure();
-}
-
-/// lets go of what this worker has in use, when the owner was shut to be cleared
-void
-ClusterFs::SwapDir::noteClosing()
-{
-    if (!remote_ || !remote_->connected() || remote_->closings() == closingsSeen_)
-        return;
-    closingsSeen_ = remote_->closings();
-    release_.emplace(index);
 }
 
 /// opens the device, or logs once why that failed
@@ -352,11 +320,9 @@ ClusterFs::SwapDir::startEngine()
         trouble_ = ToSBuf(CurrentException).c_str();
     }
     if (trouble_.empty()) {
-        store_ = engine_.get();
+        store_ = &home_->store();
         joinOthers();
-        loop_.start(device_->wakeupFd());
-        if (owner_)
-            workersLoop_.start(owner_->fd());
+        loop_.start(home_->wakeupFd());
         storeConfigure(); // the sizes are known now
         const auto exposure = exposureOf(path);
         if (!exposure.empty())
@@ -364,9 +330,7 @@ ClusterFs::SwapDir::startEngine()
         if (opt_store_doublecheck)
             say<Message::noChecks>(toCacheLog, path);
     } else {
-        owner_ = nullptr;
-        engine_ = nullptr;
-        device_ = nullptr;
+        home_ = nullptr;
         trouble_ = named(trouble_) + StoreMaker::Advice(path, sizeMb_);
         say<Message::notUsed>(toCacheLog, trouble_);
     }
@@ -407,9 +371,9 @@ ClusterFs::SwapDir::startAgain()
     start();
     if (!started())
         return;
-    missed_.tell(*engine_, squid_curtime);
-    if (owner_)
-        owner_->doubt(std::max<int64_t>(missed_.doubtedUntil(), 0));
+    missed_.tell(home_->engine(), squid_curtime);
+    if (const auto owner = home_->owner())
+        owner->doubt(std::max<int64_t>(missed_.doubtedUntil(), 0));
     say<Message::backInService>(toCacheLog, path);
 }
 
@@ -422,7 +386,7 @@ ClusterFs::SwapDir::letGo()
     auto idle = updates_.idle();
     for (unsigned n = 0; idle && n < LastPolls; ++n) {
         loop_.poll();
-        idle = device_->idle() && updates_.idle();
+        idle = home_->device().idle() && updates_.idle();
     }
     if (!idle && idleWaits_++ < IdleWaitLimit) {
         eventAdd("ClusterFs::SwapDir::StartAgain", &StartAgain, this, IdleWait, 0, false);
@@ -434,7 +398,7 @@ ClusterFs::SwapDir::letGo()
         return false;
     }
     // The journal does not have these deletes, and the device may have older versions of attached objects.
-    for (const auto &key: engine_->removalsPending())
+    for (const auto &key: home_->engine().removalsPending())
         missed_.note(key);
     handles_.forEach([this](Attachment &attachment) {
         if (!attachment.evicted)
@@ -445,11 +409,8 @@ ClusterFs::SwapDir::letGo()
     });
     missed_.noteAnyReplaced();
     loop_.stop();
-    workersLoop_.stop();
-    owner_ = nullptr;
     store_ = nullptr;
-    engine_ = nullptr;
-    device_ = nullptr;
+    home_ = nullptr;
     kickProducers();
     return true;
 }
@@ -465,30 +426,18 @@ ClusterFs::SwapDir::mayReturn() const
 ClusterFs::Status
 ClusterFs::SwapDir::open(std::string &error)
 {
-    AioDevice::OpenOptions options;
-    options.path = path;
-    options.depth = config_.depth;
-    device_ = AioDevice::Open(clock_, options, log(), error);
-    if (!device_)
-        return Status::ioError;
-
     ++starts_;
-    clearing_ = false;
     waits_ = {};
-    const auto status = openEngine(*device_, clock_, config_, log(), engine_, error);
+    const auto socket = disker >= 0 ? socketPath() : std::string();
+    const auto status = EngineSide::Open(*this, config_, socket, clock_, log(), [this] { loop_.poll(); }, home_, error);
     if (status != Status::ok)
         return status;
 
-    max_size = engine_->superblock()->geometry.deviceBytes;
+    max_size = home_->engine().superblock()->geometry.deviceBytes;
     const auto formattedMb = max_size >> 20;
     if (sizeMb_ && sizeMb_ != formattedMb)
-        say<Message::sizeFormatted>(toCacheLog, path, sizeMb_, formattedMb, device_->size() >> 20);
-    fs.blksize = static_cast<int>(device_->alignment());
-    if (disker >= 0) {
-        owner_ = Owner::Open(*engine_, clock_, socketPath(), error, &forWorkers_);
-        if (!owner_)
-            return Status::busy;
-    }
+        say<Message::sizeFormatted>(toCacheLog, path, sizeMb_, formattedMb, home_->device().size() >> 20);
+    fs.blksize = static_cast<int>(home_->device().alignment());
     return status;
 }
 
@@ -503,8 +452,8 @@ void
 ClusterFs::SwapDir::finishStart()
 {
     if (opt_foreground_rebuild) {
-        while (started() && engine_->state() == EngineState::recovering) {
-            device_->wait(WaitMilliseconds);
+        while (started() && home_->engine().state() == EngineState::recovering) {
+            home_->device().wait(WaitMilliseconds);
             loop_.poll();
         }
     }
@@ -517,11 +466,9 @@ ClusterFs::SwapDir::poll()
 {
     if (!inUse())
         return;
-    store_->poll();
-    if (owner_)
-        owner_->poll();
-    noteOwner();
-    noteClosing();
+    for (const auto &key: std::exchange(again_, {}))
+        store_->remove(key);
+    side()->poll();
     if (watch_)
         watch_();
     kickProducers();
@@ -559,7 +506,7 @@ ClusterFs::SwapDir::callback()
 void
 ClusterFs::SwapDir::noteRebuild()
 {
-    rebuild_.update(index, started() ? engine_.get() : nullptr);
+    rebuild_.update(index, started() ? engine() : nullptr);
 }
 
 void
@@ -568,17 +515,9 @@ ClusterFs::SwapDir::sync()
     // only called at shutdown, but several times
     if (!inUse())
         return;
-    if (owner_)
-        owner_->poll(); // what workers have said until now counts
-    workersLoop_.stop();
     loop_.stop();
     stopped_ = true; // before close(), whose answers must not reach readers any more
-    owner_ = nullptr;
-    if (remote_) {
-        kickProducers();
-        return;
-    }
-    const auto status = engine_->close(CloseMilliseconds);
+    const auto status = side()->close(CloseMilliseconds);
     if (status != Status::ok)
         say<Message::notStoppedCleanly>(toCacheLog, path, statusText(status));
     kickProducers();
@@ -626,7 +565,7 @@ ClusterFs::SwapDir::get(const cache_key * const key)
     // the object may be there all the same, and be found later
     if ((!readable() || store_->state() == EngineState::recovering) && isPurge())
         remove(name);
-    if (!readable() || clearing_)
+    if (!readable() || clearing())
         return nullptr;
 
     ObjectInfo info;
@@ -635,6 +574,8 @@ ClusterFs::SwapDir::get(const cache_key * const key)
         // is nothing that the client wants.
         if (isUndecided())
             noteRequest(name);
+        if (worker_ && isPurge()) // another worker may be storing it
+            evictIfFound(key);
         return nullptr;
     }
 
@@ -674,7 +615,7 @@ bool
 ClusterFs::SwapDir::anchorToCache(StoreEntry &e)
 {
     assert(!e.hasDisk());
-    if (!readable() || clearing_ || !e.key)
+    if (!readable() || clearing() || !e.key)
         return false;
 
     const auto name = keyOf(static_cast<const cache_key*>(e.key));
@@ -793,8 +734,8 @@ ClusterFs::SwapDir::noteMiss(const uint64_t micros)
 void
 ClusterFs::SwapDir::tell(const FigureKind kind, const uint64_t value) const
 {
-    if (remote_)
-        remote_->tell({static_cast<uint64_t>(kind), value});
+    if (side())
+        side()->tell(kind, value);
 }
 
 bool
@@ -834,9 +775,9 @@ ClusterFs::SwapDir::evictCached(StoreEntry &e)
     debugs(47, 5, e);
     if (e.hasDisk(index)) {
         // Without a key, it is of get(): the core has no room for it in its table of entries in use, which another object has in
-        // the same place. Nobody wants to forget it.
-        const auto attachment = e.key ? handles_.find(e.swap_filen) : nullptr;
-        if (attachment)
+        // the same place. A client that looks for it does not want to forget it, nor when its response comes.
+        const auto attachment = handles_.find(e.swap_filen);
+        if (attachment && (e.key || !wantsHit()))
             evict(*attachment);
         if (!e.locked())
             disconnect(e);
@@ -848,7 +789,10 @@ ClusterFs::SwapDir::evictCached(StoreEntry &e)
 void
 ClusterFs::SwapDir::evictIfFound(const cache_key * const key)
 {
-    remove(keyOf(key));
+    const auto name = keyOf(key);
+    remove(name);
+    if (worker_)
+        again_.push_back(name);
 }
 
 void
@@ -890,7 +834,7 @@ ClusterFs::SwapDir::logEntry(const StoreEntry &e, const int op) const
 bool
 ClusterFs::SwapDir::canStore(const StoreEntry &e, const int64_t diskSpaceNeeded, int &load) const
 {
-    if (!inUse() || clearing_ || store_->state() == EngineState::readOnly || !readable())
+    if (!inUse() || clearing() || store_->state() == EngineState::readOnly || !readable())
         return false;
     if (!Store::Disk::canStore(e, diskSpaceNeeded, load))
         return false;
@@ -941,7 +885,6 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
         return nullptr;
     if (EBIT_TEST(e.flags, KEY_PRIVATE))
         return nullptr; // it was released after the decision to store it
-
     assert(!e.hasDisk());
     const auto attachment = std::make_shared<Attachment>(keyOf(static_cast<const cache_key*>(e.key)), infoOf(e));
     const auto bodyAndHeaders = e.mem_obj->expectedReplySize();
@@ -955,6 +898,9 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
         });
         return nullptr;
     }
+    // A mark that another worker sets from now on comes before its removal, which ends the writer. This worker hears of both later.
+    if (worker_ && ::Store::Root().markedForDeletion(static_cast<const cache_key*>(e.key)))
+        return nullptr;
 
     const auto handle = handles_.add(attachment);
     if (handle < 0)
@@ -1108,20 +1054,7 @@ ClusterFs::SwapDir::updateHeaders(StoreEntry * const e)
 std::unique_ptr<ClusterFs::PageText>
 ClusterFs::SwapDir::ask(const std::string &question)
 {
-    if (isHome())
-        return answerTo(*this, question);
-    if (!remote_ || !remote_->connected())
-        return std::make_unique<FixedText>("error: cache_dir " + std::string(path) + ": " + stateText() + "\n");
-    if (question.size() > RemoteStore::maxHead)
-        return std::make_unique<FixedText>("error: the question is too long\n");
-    return std::make_unique<RemoteText>(remote_->ask(question), path);
-}
-
-bool
-ClusterFs::SwapDir::removalsAreBehind() const
-{
-    constexpr size_t some = WorkerRow::length / 4; // with more than a row has, nobody finds anything
-    return remote_ && remote_->link().removalsKept() > some;
+    return side() ? side()->ask(question) : answerTo(*this, question);
 }
 
 std::string
@@ -1131,11 +1064,9 @@ ClusterFs::SwapDir::stateText() const
         return "not used: " + trouble_;
     if (stopped_)
         return "stopped";
-    if (remote_)
-        return remote_->connected() ? std::string(remote_->stateText()) + ", in another process" : "waits for the process that has the device";
-    if (!engine_) // the dir was added by a reconfiguration, or another process uses it
+    if (!side()) // the dir was added by a reconfiguration, or another process uses it
         return active() ? "not used before a restart" : "not used by this process";
-    return engine_->stateText();
+    return side()->stateText();
 }
 
 std::string
@@ -1150,18 +1081,7 @@ ClusterFs::SwapDir::report() const
 std::string
 ClusterFs::SwapDir::workerReport() const
 {
-    if (!remote_)
-        return std::string();
-    std::ostringstream os;
-    const auto &link = remote_->link();
-    os << "worker's lookups: " << remote_->lookups() << "\n"
-       "worker's found: " << remote_->found() << "\n"
-       "worker's objects coming in: " << comingIn << "\n"
-       "worker's connections: " << link.connections() << "\n"
-       "worker's wake-ups of the owner: " << link.wakeUps() << "\n"
-       "worker's bytes kept for the owner: " << link.keptBytes() << "\n"
-       "worker's removals lost: " << (link.removalsLost() ? "yes" : "no") << "\n";
-    return os.str() + squidReport({{}, waits_});
+    return worker_ ? worker_->report(comingIn) + squidReport({{}, waits_}) : std::string();
 }
 
 std::optional<ClusterFs::SquidSnapshot>
@@ -1169,10 +1089,10 @@ ClusterFs::SwapDir::snapshot() const
 {
     if (!started())
         return {};
-    SquidSnapshot figures{snapshotOf(*engine_, *device_), waits_};
-    if (owner_) { // workers look objects up by themselves
-        figures.stats.counters.lookups += owner_->lookups();
-        figures.stats.counters.found += owner_->found();
+    SquidSnapshot figures{snapshotOf(home_->engine(), home_->device()), waits_};
+    if (const auto owner = home_->owner()) { // workers look objects up by themselves
+        figures.stats.counters.lookups += owner->lookups();
+        figures.stats.counters.found += owner->found();
     }
     return figures;
 }
@@ -1185,7 +1105,7 @@ ClusterFs::SwapDir::statfs(StoreEntry &e) const
     storeAppendPrintf(&e, "Current Size: %.2f KB %.2f%%\n", static_cast<double>(currentSize()) / 1024.0,
                       Math::doublePercent(static_cast<double>(currentSize()), static_cast<double>(maxSize())));
     if (started()) {
-        const auto stats = engine_->stats();
+        const auto stats = home_->engine().stats();
         storeAppendPrintf(&e, "Maximum entries: %9" PRIu64 "\n", stats.indexCapacity);
         storeAppendPrintf(&e, "Current entries: %9" PRIu64 " %.2f%%\n", stats.objects,
                           Math::doublePercent(static_cast<double>(stats.objects), static_cast<double>(stats.indexCapacity)));

@@ -8,19 +8,16 @@
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
-#include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/MissedDeletes.h"
-#include "fs/cluster/sharing/Owner.h"
-#include "fs/cluster/sharing/RemoteStore.h"
 #include "fs/cluster/squid/DirLine.h"
-#include "fs/cluster/squid/EntryWalk.h"
+#include "fs/cluster/squid/EngineSide.h"
 #include "fs/cluster/squid/EventLoop.h"
-#include "fs/cluster/squid/ForWorkers.h"
 #include "fs/cluster/squid/HandleTable.h"
 #include "fs/cluster/squid/HeadUpdates.h"
 #include "fs/cluster/squid/NotedRequests.h"
 #include "fs/cluster/squid/RebuildNotice.h"
 #include "fs/cluster/squid/SquidStatistics.h"
+#include "fs/cluster/squid/WorkerSide.h"
 #include "store/Disk.h"
 
 #include <memory>
@@ -33,7 +30,7 @@ namespace ClusterFs {
 class IoState;
 
 /// Translates between Squid's store core and one store. With one worker, the engine is in this process. With several,
-/// a disker of Squid's, the owner, has the engine, and workers have a RemoteStore. Each method may be called
+/// a disker of Squid's, the owner, has the engine. Each method may be called
 /// on a dir that was never started (wrong process, bad device, added by a
 /// reconfiguration), and on one that was stopped.
 class SwapDir: public Store::Disk
@@ -88,7 +85,7 @@ public:
     bool isHome() const;
 
     /// whether there is an engine in this process that is not closed
-    bool started() const { return engine_ && !stopped_; }
+    bool started() const { return home_ && !stopped_; }
 
     /// whether sync() has closed the engine, for good
     bool stopped() const { return stopped_; }
@@ -115,24 +112,27 @@ public:
     bool nextObject(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
     /// the engine and its device; nil when there is none. Who keeps more than a turn what they say compares starts().
-    Engine *engine() const { return engine_.get(); }
-    Device *device() const { return device_.get(); }
+    Engine *engine() const { return home_ ? &home_->engine() : nullptr; }
+    Device *device() const { return home_ ? &home_->device() : nullptr; }
     unsigned starts() const { return starts_; } ///< counts engines
 
     /// whether all calls of the engine do what they are for, and objects are stored and found
-    bool serving() const { return inUse() && !clearing_ && store_->state() == EngineState::serving; }
+    bool serving() const { return inUse() && !clearing() && store_->state() == EngineState::serving; }
 
     /// Asks this process or the one that has the engine. See Question
     std::unique_ptr<PageText> ask(const std::string &question);
 
-    /// whether many removals of this worker wait for the process that has the engine
-    bool removalsAreBehind() const;
+    /// see StoreSide
+    bool removalsAreBehind() const { return side() && side()->removalsAreBehind(); }
 
     /// looks an object up without counting that, as get() would find it
-    bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing_ && store_->peek(key, info); }
+    bool peekObject(const Key &key, ObjectInfo &info) const { return readable() && !clearing() && store_->peek(key, info); }
 
-    /// While a dir is cleared, nothing is found or stored, and the engine packs what is staged and frees all clusters.
-    void setClearing(bool);
+    /// see EngineSide; does nothing without an engine
+    void setClearing(const bool clearing) {
+        if (home_)
+            home_->setClearing(clearing);
+    }
 
     /// Calls a function after each turn of the engine; an empty one ends that.
     void watch(std::function<void()> watch) { watch_ = std::move(watch); }
@@ -157,7 +157,6 @@ private:
     void dumpOption(StoreEntry *) const;
     void reject(const std::string &why) const;
     void resolveDefaults(Config &) const;
-    void configureEngine();
 
     /* start and stop */
     Status open(std::string &error);
@@ -166,7 +165,7 @@ private:
     void startWorker();
     std::string socketPath() const;
     void noteOwner();
-    void noteClosing();
+    StoreSide *side() const;
     void tell(FigureKind, uint64_t value) const;
     static void FinishStart(void *self);
     static void StartAgain(void *self);
@@ -183,6 +182,7 @@ private:
 
     /* objects */
     bool inUse() const { return store_ && !stopped_; }
+    bool clearing() const { return home_ && home_->clearing(); }
     bool readable() const;
     double share() const;
     int countOfThoseBehind() const;
@@ -198,17 +198,10 @@ private:
     uint64_t sizeMb_ = 0; ///< MB, as configured; 0 = the whole device
 
     SystemClock clock_;
-    std::unique_ptr<AioDevice> device_; ///< outlives the engine
-    std::unique_ptr<Engine> engine_; ///< nil in workers that have a remote_
-    std::unique_ptr<Owner> owner_; ///< nil unless workers of other processes use engine_
-    std::unique_ptr<RemoteStore> remote_; ///< nil unless another process has the engine
-    ObjectStore *store_ = nullptr; ///< engine_ or remote_
-    uint64_t ownersSeen_ = 0; ///< how often remote_ had been connected when noteOwner() looked
-    uint32_t closingsSeen_ = 0; ///< of that owner, see Owner::shut()
-    std::optional<DirRelease> release_; ///< of what this worker had in use when the owner was shut
-    ForWorkers forWorkers_; ///< for owner_
+    std::unique_ptr<EngineSide> home_; ///< nil unless this process has the engine
+    std::unique_ptr<WorkerSide> worker_; ///< nil unless another process has it
+    ObjectStore *store_ = nullptr; ///< of either of them
     EventLoop loop_;
-    EventLoop workersLoop_; ///< for owner_
     HandleTable handles_;
     uint64_t received_ = 0; ///< bytes of all objects that began to be stored, objectKb for each of unknown size
     ClientWaits waits_; ///< since the engine started
@@ -219,9 +212,11 @@ private:
     unsigned idleWaits_ = 0; ///< how often letGo() has waited for the device to become idle
     mutable MissedDeletes missed_; ///< deletes while there was no engine, or its device was out of service
     RebuildNotice rebuild_;
+    /// What was removed by its key. The core tells other workers only afterwards that they are not to store it: it is removed once
+    /// more then, before a client has its answer.
+    std::vector<Key> again_;
     bool stopped_ = false; ///< see stopped()
     std::function<void()> watch_; ///< see watch()
-    bool clearing_ = false; ///< see setClearing()
     unsigned starts_ = 0; ///< see starts()
 };
 
