@@ -249,6 +249,13 @@ MUTANTS = (
            tests="RemoteStoreTest.anOwnerThatHangs*"),
     Mutant("removals-of-the-dead-hide-for-ever", "sharing/Session.cc", "    *alive_ = false;\n    row_.reset();\n", "    *alive_ = false;\n",
            tests="StepsTest.aRemoval*"),
+    Mutant("a-removal-leaves-what-comes-in", "sharing/Owner.cc", "        member->session.dropWritten(key, number);\n", "        {}\n",
+           tests="RemoteStoreTest.whatIsBeing*"),
+    Mutant("a-removal-leaves-what-is-heard-of-later", "sharing/Session.cc", "m.removals, removals_.removedAfter(m.key, m.removals), false}",
+           "m.removals, false, false}", tests="RemoteStoreTest.whatIsBeing*"),
+    Mutant("a-change-of-another-object", "sharing/Session.cc",
+           "removals_.removedAfter(m.key, m.removals) || removals_.removedAfter(m.newKey, m.removals);", "false;",
+           tests="RemoteStoreTest.aChangeOf*"),
     Mutant("a-clear-leaves-what-comes-in", "sharing/Owner.cc", "        member->session.loseWriters();\n", "        {}\n",
            tests="RemoteStoreTest.aShutOwner*"),
 )

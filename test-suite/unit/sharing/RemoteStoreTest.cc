@@ -295,9 +295,16 @@ TEST_F(RemoteStoreTest, whatIsBeingStoredIsRemovedToo)
         for (unsigned n = 0; n < 10; ++n)
             step();
         workers[remover]->remove(keyOf(2));
-        ASSERT_TRUE(until([&] { return !slow->append(bytesOf(2, 1).data(), 1); })) << storer;
         for (unsigned n = 0; n < 10; ++n)
             step();
+        ASSERT_TRUE(slow->append(bytesOf(2, 1000).data(), 1000));
+        const auto reader = workers[storer]->read(*slow);
+        slow->finish([](Status) {});
+        for (unsigned n = 0; n < 10; ++n)
+            step();
+        char got[1000];
+        ASSERT_EQ(reader->copy(0, got, sizeof(got)), 1000);
+        EXPECT_EQ(std::string(got, sizeof(got)), bytesOf(2, 1000)) << "clients that are reading it go on";
         for (const auto key: {keyOf(1), keyOf(2)}) {
             EXPECT_FALSE(store.engine->has(key)) << storer;
             ASSERT_EQ(put(storer, key, bytesOf(5, 1000)), Status::ok) << "a newer one is stored";

@@ -55,6 +55,7 @@ ClusterFs::Owner::makeMemory(std::string &error)
     control_ = new (controlMemory_.data()) Control();
     control_->begin(engine_);
     rows_ = reinterpret_cast<WorkerRows *>(rowMemory_.data()); // as zeros it is empty, and takes no memory
+    rows_->rowsUsed.store(ownRow + 1, std::memory_order_relaxed);
     return true;
 }
 
@@ -165,7 +166,7 @@ ClusterFs::Owner::admit(Descriptor socket)
 uint32_t
 ClusterFs::Owner::freeRow() const
 {
-    uint32_t row = 0;
+    uint32_t row = ownRow + 1;
     while (std::any_of(members_.begin(), members_.end(), [row](const auto &member) { return member->row == row; }))
         ++row;
     return row;
@@ -208,7 +209,7 @@ ClusterFs::Owner::noteRemoved(const Key &key, const uint64_t number)
 {
     recent_.note(key, number);
     for (const auto &member: members_)
-        member->session.loseWriters(key, number);
+        member->session.dropWritten(key, number);
 }
 
 void

@@ -29,7 +29,7 @@ namespace ClusterFs {
 class Owner: private Session::Removals
 {
 public:
-    static constexpr size_t maxWorkers = WorkerRows::maxRows; ///< the next one is not let in
+    static constexpr size_t maxWorkers = WorkerRows::maxRows - 1; ///< the next one is not let in
     static constexpr unsigned recordsInTurn = 128; ///< messages that are taken from one worker before others have their turn
 
     /// \param engine outlives the owner, as services do
@@ -68,6 +68,8 @@ public:
     uint64_t wakeUps() const; ///< of workers so far
 
 private:
+    static constexpr uint32_t ownRow = 0; ///< by which the owner itself hides objects
+
     struct Member {
         Member(Engine &engine, Services *services, Session::Removals &removals, Descriptor s, Channel channel, WorkerRows &rows, const uint32_t r):
             socket(std::move(s)), row(r), session(engine, services, removals, std::move(channel), rows.rows[r]) {}
@@ -90,6 +92,8 @@ private:
     /* Session::Removals */
     void noteRemoved(const Key &, uint64_t number) override;
     bool removedAfter(const Key &key, const uint64_t number) const override { return recent_.after(key, number); }
+    void hide(const Key &key) override { rows_->rows[ownRow].add(key); }
+    void endHiding() override { rows_->rows[ownRow].noteDone(); }
     void end(size_t member);
     void takeEvent(int fd);
 

@@ -293,13 +293,12 @@ ClusterFs::Session::create(const Create &m)
         broken_ = true;
         return;
     }
-    const auto removed = removals_.removedAfter(m.key, m.removals);
-    auto writer = !removed && writers_.size() < maxWriters ? engine_.create(m.key, m.info, m.expectedSize) : nullptr;
+    auto writer = writers_.size() < maxWriters ? engine_.create(m.key, m.info, m.expectedSize) : nullptr;
     if (!writer) {
         answer(Kind::lost, m.number, Status::busy);
         return;
     }
-    writers_[m.number] = {std::move(writer), m.key, m.removals, false};
+    writers_[m.number] = {std::move(writer), m.key, m.removals, removals_.removedAfter(m.key, m.removals), false};
     writersOf_.emplace(m.key, m.number);
 }
 
@@ -315,17 +314,12 @@ ClusterFs::Session::endWriter(const uint64_t number)
 }
 
 void
-ClusterFs::Session::loseWriters(const Key &key, const uint64_t removal)
+ClusterFs::Session::dropWritten(const Key &key, const uint64_t removal)
 {
-    std::vector<uint64_t> lost;
     const auto numbers = writersOf_.equal_range(key);
     for (auto each = numbers.first; each != numbers.second; ++each) {
-        if (writers_[each->second].removals < removal)
-            lost.push_back(each->second);
-    }
-    for (const auto number: lost) {
-        endWriter(number);
-        answer(Kind::lost, number, Status::aborted);
+        auto &writing = writers_[each->second];
+        writing.removed = writing.removed || writing.removals < removal;
     }
 }
 
@@ -352,8 +346,16 @@ ClusterFs::Session::finish(const uint64_t number)
     const auto found = writers_.find(number);
     if (found == writers_.end())
         return;
+    const auto removed = found->second.removed;
+    const auto key = found->second.key;
+    if (removed) // the index would show it for a moment
+        removals_.hide(key);
     const auto status = found->second.writer->finish();
     endWriter(number);
+    if (removed) {
+        engine_.remove(key);
+        removals_.endHiding();
+    }
     answer(Kind::finished, number, status);
 }
 

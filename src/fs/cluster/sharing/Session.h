@@ -43,6 +43,9 @@ public:
         virtual void noteRemoved(const Key &, uint64_t number) = 0;
         /// whether an object was removed after what was said with this number
         virtual bool removedAfter(const Key &, uint64_t number) const = 0;
+        /// while an object is hidden, no worker finds it
+        virtual void hide(const Key &) = 0;
+        virtual void endHiding() = 0; ///< of the object that was hidden first
     };
 
     /// \param services nil = none
@@ -63,8 +66,8 @@ public:
 
     /// Ends all writers: what the worker is storing is not stored.
     void loseWriters();
-    /// Ends those of an object that was removed after they were opened.
-    void loseWriters(const Key &, uint64_t removal);
+    /// Nobody is to find what is being stored of an object, if it was opened before the removal. Its readers go on.
+    void dropWritten(const Key &, uint64_t removal);
 
     /// whether all that the worker has said was heard since the last call of this
     bool heardAll() { return std::exchange(heardAll_, false); }
@@ -94,6 +97,7 @@ private:
         std::unique_ptr<Writer> writer;
         Key key;
         uint64_t removals; ///< before it was opened
+        bool removed = false; ///< meanwhile: nobody is to find the object
         bool congested = false; ///< the worker was told so
     };
     struct Answer {

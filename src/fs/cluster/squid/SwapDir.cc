@@ -791,7 +791,7 @@ ClusterFs::SwapDir::evictIfFound(const cache_key * const key)
 {
     const auto name = keyOf(key);
     remove(name);
-    if (worker_)
+    if (worker_ && isPurge())
         again_.push_back(name);
 }
 

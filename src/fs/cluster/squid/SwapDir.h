@@ -212,7 +212,7 @@ private:
     unsigned idleWaits_ = 0; ///< how often letGo() has waited for the device to become idle
     mutable MissedDeletes missed_; ///< deletes while there was no engine, or its device was out of service
     RebuildNotice rebuild_;
-    /// What was removed by its key. The core tells other workers only afterwards that they are not to store it: it is removed once
+    /// What a PURGE has removed by its key. The core tells other workers only afterwards that they are not to store it: it is removed once
     /// more then, before a client has its answer.
     std::vector<Key> again_;
     bool stopped_ = false; ///< see stopped()
