@@ -241,7 +241,7 @@ MUTANTS = (
     Mutant("look-ups-take-what-changes", "catalog/IndexView.cc",
            "        if (counter.load(std::memory_order_relaxed) != before)\n            continue;\n", "",
            tests="IndexView.anotherProcess*"),
-    Mutant("removals-by-message-only", "sharing/Link.cc", "    if (connected())\n        row_->add(key);\n", "",
+    Mutant("removals-by-message-only", "sharing/Link.cc", "    if (connected())\n        list(removals_.back());\n", "",
            tests="RemoteStoreTest.aRemovalHolds*"),
     Mutant("found-before-old-workers-are-back", "sharing/Owner.cc", " && clock_.micros() >= openAt_", "",
            tests="RemoteStoreTest.aRemovalOutlives*"),

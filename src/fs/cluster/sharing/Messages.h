@@ -124,8 +124,8 @@ struct Done {
 /// a channel carries it
 template <class Message>
 constexpr bool plain = std::is_trivially_copyable<Message>::value;
-static_assert(plain<Note> && plain<Named> && plain<Remove> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> && plain<Ask> && plain<Fetch> && plain<Create> &&
-    plain<NewHead> && plain<Bytes> && plain<Done>, "messages are copied byte by byte");
+static_assert(plain<Note> && plain<Named> && plain<Remove> && plain<Described> && plain<Numbered> && plain<Open> && plain<OpenWriter> &&
+    plain<Ask> && plain<Fetch> && plain<Create> && plain<NewHead> && plain<Bytes> && plain<Done>, "messages are copied byte by byte");
 
 } // namespace Messages
 } // namespace ClusterFs
