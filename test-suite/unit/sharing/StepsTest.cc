@@ -69,6 +69,9 @@ class StepsTest: public testing::Test
 {
 protected:
     void SetUp() override {
+#ifdef __SANITIZE_ADDRESS__
+        GTEST_SKIP() << "the sanitizer makes too many instructions of each";
+#endif
         ASSERT_NO_FATAL_FAILURE(store.start());
         std::string error;
         owner = Owner::Open(*store.engine, store.clock, folder.socket(), error);

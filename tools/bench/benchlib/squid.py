@@ -13,7 +13,7 @@ from squidkit.processes import effective_user, give_to_squid
 
 from .errors import BenchError
 from .load import DOMAIN
-from .processes import checked, listening, start
+from .processes import checked, listening, start, wait_until
 from .proxy import Proxy
 
 CONFIG = """
@@ -170,10 +170,15 @@ class ClusterfsSquid(Squid):
         return re.findall(r"^state: +(.*)$", mgr.fetch(self.port, "clusterfs"), re.MULTILINE)
 
     def index_bytes(self):
-        return self.values("clusterfs").number("index bytes")
+        return self._figure("index bytes")
 
     def objects(self):
-        return self.values("clusterfs").number("objects")
+        return self._figure("objects")
+
+    def _figure(self, name):
+        """One that only the process with the engine has, which the cache manager may not know yet after its start."""
+        wait_until(lambda: name in self.values("clusterfs"), f"{self.name} showing its {name}", 30)
+        return self.values("clusterfs").number(name)
 
 
 class RockSquid(Squid):
