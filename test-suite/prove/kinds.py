@@ -265,28 +265,29 @@ class Cuts(Squid):
     unit = "power cuts"
 
 
-class Soak(Squid):
+class Minutes(Squid):
+    """So many minutes of a test."""
+
+    def shown(self, piece):
+        return f"{self.count} minutes with seed {piece}"
+
+
+class Soak(Minutes):
     """A real Squid under churn."""
     name, share, seconds = "soak", 8, 660
     case, size, count = "soak", "CLUSTERFS_SOAK_MINUTES", 10
     more = re.compile(r"(\d+) (requests|MB)(?=[,;])")
-
-    def shown(self, piece):
-        return f"{self.count} minutes with seed {piece}"
 
     def described(self, part):
         return (f"`test-suite/squid -m long -k {self.case}`",
                 f"{part.figures['soak']:,} minutes: {part.figures['requests']:,} requests, {part.figures['MB'] / 1024:,.0f} GB")
 
 
-class Workers(Squid):
+class Workers(Minutes):
     """Several workers and their owner, killed and stopped under load."""
     name, share, seconds = "workers", 12, 660
     case, size, count = "workers_in_trouble", "CLUSTERFS_WORKERS_MINUTES", 10
     more = re.compile(r"(\d+) (requests|kills|stops|probes)(?=,|$)", re.MULTILINE)
-
-    def shown(self, piece):
-        return f"{self.count} minutes with seed {piece}"
 
     def described(self, part):
         figures = part.figures

@@ -32,6 +32,8 @@ PURGES = int(os.environ.get("CLUSTERFS_PURGES", "20000"))
 WORKERS_MINUTES = float(os.environ.get("CLUSTERFS_WORKERS_MINUTES", "30"))
 SEED = int(os.environ.get("CLUSTERFS_SEED", "0"))
 TOOL = DISKMODEL.parent / "clusterfs"
+#: of a cache that has to make room
+CHURNING = "cluster-size=256 staging=16 read-cache=16 " + LIVELY
 #: of these, so many are given to Squid itself
 STARTS = 20
 
@@ -178,7 +180,7 @@ def test_soak(t):
     """Churn with replacement, changes, purges, reconfigurations: memory and descriptors do not grow, and Squid's
     counters agree with what check finds in the image."""
     squid = t.running("client_db off", "memory_pools off", megabytes=192,
-                      options="cluster-size=256 staging=16 read-cache=16 " + LIVELY)
+                      options=CHURNING)
     urls, chance = mixture(t, "object", 12000), random.Random(f"soak {SEED}")
     load = Load(squid.port, churn(t, chance, urls), threads=8)
     samples, end = [], time.monotonic() + 60 * SOAK_MINUTES
@@ -211,9 +213,8 @@ class Trouble:
         self.kills = self.stops = 0
 
     def make(self):
-        kids = self.workers.pids("squid-")
-        owner = [pid for name, pid in kids.items() if "disk" in name]
-        others = [pid for name, pid in kids.items() if name[-1].isdigit() and "disk" not in name and "coord" not in name]
+        owner = [*self.workers.pids("squid-disk-").values()]
+        others = [pid for number in range(WORKERS) for pid in self.workers.pids(f"squid-{number + 1}").values()]
         victims = self.chance.choice(([self.chance.choice(others)], owner, [self.chance.choice(others), *owner])) if others else owner
         kill = self.chance.random() < 0.6
         for pid in victims:
@@ -260,7 +261,7 @@ def _never_stale(t, workers, chance, urls):
 def test_many_purges_by_workers(t):
     """One worker stores an object, another one removes it, and no worker has it any more, however soon it is asked; and then it has
     the new one. Threads do so with objects of their own."""
-    workers = Workers(t, t.cache_dir(192, "cluster-size=256 staging=16 read-cache=16 " + LIVELY), "client_db off",
+    workers = Workers(t, t.cache_dir(192, CHURNING), "client_db off",
                       "shared_transient_entries_limit 131072")
     threads, seen = 4, []
 
@@ -291,7 +292,7 @@ def test_many_purges_by_workers(t):
 @pytest.mark.long
 def test_workers_in_trouble(t):
     """Workers and the owner are killed and stopped under load: no wrong byte, nothing stale, and at the end the image is whole."""
-    workers = Workers(t, t.cache_dir(192, "cluster-size=256 staging=16 read-cache=16 " + LIVELY), "client_db off")
+    workers = Workers(t, t.cache_dir(192, CHURNING), "client_db off")
     chance = random.Random(f"workers {SEED}")
     urls, probes = mixture(t, "object", 4000), t.urls("probe", 20, 9000)
     loads = [Load(port, churn(t, random.Random(f"{SEED} {port}"), urls), threads=3, tolerant=True) for port in workers.ports]

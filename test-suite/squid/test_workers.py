@@ -250,16 +250,16 @@ def test_a_purge_reaches_all(t):
 
 
 def test_a_clear_reaches_all(t):
-    """What workers have in use, and what comes in, too."""
+    """What workers have in use, and what comes in, too; its client gets it to the end."""
     workers = Workers(t, t.cache_dir(64, "persist=1"))
     urls = t.urls("object", 20, 9000)
     workers.store(urls)
     held = workers.client(1).open(t.url("held", size=3000000, drip=30000, pause=100))
-    held.read(100000)
+    begun = held.read(100000)
     answer(workers.squid, "clear", dir=str(t.image()))
     values = finished(workers.squid)
     assert values.number("objects removed") == len(urls) and values.number("objects left") == 0, values.text
-    held.abort()
+    held.finish(begun).check()
     for n, url in enumerate(urls):
         assert workers.cached(n, url) is None, url
     assert workers.cached(0, held.url) is None

@@ -229,8 +229,9 @@ def parts(scale):
     return SCALES[scale]()
 
 
-#: which stores each kind of part can have
+#: the stores that can have several workers, each with so many
 WORKERS = tuple(f"{store}-w{count}" for store in ("clusterfs", "rock", "aufs", "ufs", "memory", "null", "carp") for count in range(2, 9))
+#: which stores each kind of part can have
 POSSIBLE = {"load": SQUID_STORES + ALL_HEAPS + BOUNDS + WORKERS + (
                 "rock-n", "clusterfs-middle", "clusterfs-small", "clusterfs-calm", "clusterfs-checkpoints"),
             "hits": ("memory",) + SQUID_STORES + ("rock-n",) + WORKERS,

@@ -177,8 +177,10 @@ class ClusterfsSquid(Squid):
 
     def _figure(self, name):
         """One that only the process with the engine has, which the cache manager may not know yet after its start."""
-        wait_until(lambda: name in self.values("clusterfs"), f"{self.name} showing its {name}", 30)
-        return self.values("clusterfs").number(name)
+        def page():
+            values = self.values("clusterfs")
+            return values if name in values else None
+        return wait_until(page, f"{self.name} showing its {name}", 30).number(name)
 
 
 class RockSquid(Squid):

@@ -42,6 +42,13 @@ void
 ClusterFs::EngineSide::configure(const Config &wanted)
 {
     config_ = wanted;
+    apply();
+}
+
+/// gives the engine the options that are live
+void
+ClusterFs::EngineSide::apply()
+{
     auto config = config_;
     if (clearing_)
         config.clusterLifetime = config.persist = 1;
@@ -54,7 +61,7 @@ ClusterFs::EngineSide::setClearing(const bool clearing)
     clearing_ = clearing;
     if (owner_)
         owner_->shut(clearing);
-    configure(Config(config_));
+    apply();
 }
 
 ClusterFs::Status

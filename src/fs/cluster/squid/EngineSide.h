@@ -52,6 +52,8 @@ private:
     EngineSide(SwapDir &dir, const Config &config, std::function<void()> poll):
         dir_(dir), config_(config), forWorkers_(dir, poll), workersLoop_(std::move(poll)) {}
 
+    void apply();
+
     SwapDir &dir_;
     Config config_; ///< as configured, without what clearing changes
     std::unique_ptr<AioDevice> device_; ///< outlives the engine

@@ -16,12 +16,6 @@ namespace ClusterFs {
 namespace {
 
 std::unique_ptr<PageText>
-refusal(const std::string &why)
-{
-    return std::make_unique<FixedText>("error: " + why + "\n");
-}
-
-std::unique_ptr<PageText>
 answerList(SwapDir &dir)
 {
     if (!dir.serving())
@@ -58,15 +52,7 @@ answerClear(SwapDir &dir)
     if (!dir.serving())
         return refusal("cache_dir " + std::string(dir.path) + " is " + dir.stateText() + ", or is being cleared already");
     const auto error = LiveJob::Start(std::make_unique<Clear>(dir));
-    return error.empty() ? std::make_unique<FixedText>(LiveJob::Report()) : refusal(error);
-}
-
-std::unique_ptr<PageText>
-answerStop()
-{
-    if (const auto latest = LiveJob::Latest())
-        latest->stop();
-    return std::make_unique<FixedText>(LiveJob::Report());
+    return error.empty() ? fixedText(LiveJob::Report()) : refusal(error);
 }
 
 } // namespace
@@ -86,11 +72,11 @@ ClusterFs::answerTo(SwapDir &dir, const std::string &question)
     if (word == Question::clear)
         return answerClear(dir);
     if (word == Question::job)
-        return std::make_unique<FixedText>(LiveJob::Report());
+        return fixedText(LiveJob::Report());
     if (word == Question::stop)
-        return answerStop();
+        return fixedText(LiveJob::Stop());
     if (word == Question::metrics)
-        return std::make_unique<FixedText>(metricsText({{dir.path, dir.snapshot()}}));
+        return fixedText(metricsText({{dir.path, dir.snapshot()}}));
     return refusal("nobody knows the question '" + printable(word) + "'");
 }
 

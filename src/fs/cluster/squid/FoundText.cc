@@ -39,15 +39,8 @@ ClusterFs::FoundText::work(std::string &text)
     text += std::exchange(lines_, std::string());
     if (search_.clustersDone() != done)
         text += "clusters searched: " + std::to_string(search_.clustersDone()) + " of " + std::to_string(search_.clusters()) + "\n";
-    if (!search_.over())
-        return pause;
-    if (!search_.failure().empty()) {
-        fail(search_.failure());
-        return 0;
-    }
-    text += "clusters unread: " + std::to_string(search_.unread()) + "\n";
-    finish(text);
-    return 0;
+    endWith(search_, text);
+    return pause;
 }
 
 bool

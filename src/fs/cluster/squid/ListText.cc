@@ -37,15 +37,8 @@ ClusterFs::ListText::work(std::string &text)
         told_ = squid_curtime;
         text += "clusters listed: " + std::to_string(search_.clustersDone()) + " of " + std::to_string(search_.clusters()) + "\n";
     }
-    if (!search_.over())
-        return pause;
-    if (!search_.failure().empty()) {
-        fail(search_.failure());
-        return 0;
-    }
-    text += "clusters unread: " + std::to_string(search_.unread()) + "\n";
-    finish(text);
-    return 0;
+    endWith(search_, text);
+    return pause;
 }
 
 /// adds a line for an object that Squid finds in this place

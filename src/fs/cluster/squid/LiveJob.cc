@@ -38,6 +38,14 @@ ClusterFs::LiveJob::Report()
 }
 
 std::string
+ClusterFs::LiveJob::Stop()
+{
+    if (LatestJob)
+        LatestJob->stop();
+    return Report();
+}
+
+std::string
 ClusterFs::LiveJob::Start(std::unique_ptr<LiveJob> job)
 {
     if (LatestJob && !LatestJob->over())

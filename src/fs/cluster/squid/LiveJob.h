@@ -29,6 +29,8 @@ public:
 
     /// report() of the latest one
     static std::string Report();
+    /// the same, after it was stopped
+    static std::string Stop();
 
     bool over() const { return state_ != State::running; }
 

@@ -137,41 +137,30 @@ find(const Query &query)
            "last modified: " << info.lastModified << "\n"
            "flags: " << flagText(info.flags) << "\n";
     });
-    return std::make_unique<FixedText>(os.str());
+    return fixedText(os.str());
 }
 
 /// the cache_dir whose process was asked last to do something that goes on; nil when this process does it
 SwapDir *asked = nullptr;
 
-std::unique_ptr<PageText>
-fixed(const std::string &text)
-{
-    return std::make_unique<FixedText>(text);
-}
-
 /// the job that runs now or ran last
 std::unique_ptr<PageText>
 job(const Query &)
 {
-    return asked ? asked->ask(Question::job) : fixed(LiveJob::Report());
+    return asked ? asked->ask(Question::job) : fixedText(LiveJob::Report());
 }
 
 std::unique_ptr<PageText>
 purge(const Query &query)
 {
-    if (query.count("stop")) {
-        if (asked)
-            return asked->ask(Question::stop);
-        if (const auto latest = LiveJob::Latest())
-            latest->stop();
-        return job(query);
-    }
+    if (query.count("stop"))
+        return asked ? asked->ask(Question::stop) : fixedText(LiveJob::Stop());
     if (query.count("url")) {
         const auto url = canonical(onlyValue(query, "url"));
         uint64_t removed = 0;
         for (const auto method: {Http::METHOD_GET, Http::METHOD_HEAD}) // as Squid's PURGE
             removed += Purge::Remove(keyOf(url, method));
-        return fixed("job: purge " + UrlChoice(UrlChoice::Kind::url, url).text() + "\nobjects removed: " + std::to_string(removed) +
+        return fixedText("job: purge " + UrlChoice(UrlChoice::Kind::url, url).text() + "\nobjects removed: " + std::to_string(removed) +
                      "\nstate: done\n");
     }
     static const std::map<std::string, UrlChoice::Kind> kinds = {
@@ -334,9 +323,9 @@ LiveAction::dump(StoreEntry * const entry)
     const auto page = std::find_if(std::begin(pages), std::end(pages), [this](const Page &p) { return !strcmp(p.name, name()); });
     std::unique_ptr<PageText> text;
     try {
-        text = answers() ? page->begin(queryOf(command().params.httpUri.termedBuf())) : fixed("");
+        text = answers() ? page->begin(queryOf(command().params.httpUri.termedBuf())) : fixedText("");
     } catch (const BadQuery &bad) {
-        text = fixed("error: " + bad.why + "\n");
+        text = refusal(bad.why);
     }
     PageStream::Start(entry, std::move(text));
 }

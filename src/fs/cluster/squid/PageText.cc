@@ -3,10 +3,38 @@
 
 #include "squid.h"
 #include "base/TextException.h"
+#include "fs/cluster/squid/ClusterSearch.h"
 #include "fs/cluster/squid/PageText.h"
 #include "globals.h"
 #include "sbuf/SBuf.h"
 #include "sbuf/Stream.h"
+
+namespace ClusterFs {
+namespace {
+
+class FixedText final : public PageText
+{
+public:
+    explicit FixedText(const std::string &text): text_(text) {}
+
+private:
+    double work(std::string &text) override {
+        text += text_;
+        end();
+        return 0;
+    }
+
+    const std::string text_;
+};
+
+std::string
+errorLine(const std::string &why)
+{
+    return "error: " + why + "\n";
+}
+
+} // namespace
+} // namespace ClusterFs
 
 double
 ClusterFs::PageText::go(std::string &text)
@@ -37,13 +65,28 @@ void
 ClusterFs::PageText::fail(const std::string &why)
 {
     over_ = true;
-    why_ = "error: " + why + "\n";
+    why_ = errorLine(why);
 }
 
-double
-ClusterFs::FixedText::work(std::string &text)
+void
+ClusterFs::PageText::endWith(const ClusterSearch &search, std::string &text)
 {
-    text += text_;
-    end();
-    return 0;
+    if (!search.over())
+        return;
+    if (!search.failure().empty())
+        return fail(search.failure());
+    text += "clusters unread: " + std::to_string(search.unread()) + "\n";
+    finish(text);
+}
+
+std::unique_ptr<ClusterFs::PageText>
+ClusterFs::fixedText(const std::string &text)
+{
+    return std::make_unique<FixedText>(text);
+}
+
+std::unique_ptr<ClusterFs::PageText>
+ClusterFs::refusal(const std::string &why)
+{
+    return fixedText(errorLine(why));
 }

@@ -6,9 +6,12 @@
 
 #include "fs/cluster/squid/TurnMeter.h"
 
+#include <memory>
 #include <string>
 
 namespace ClusterFs {
+
+class ClusterSearch;
 
 /// Makes a text piece by piece. One that ends before its time ends with the line "error: reason".
 class PageText
@@ -34,6 +37,8 @@ protected:
     /// ends the text with two lines more, the longest turn and "end: yes"
     void finish(std::string &text);
     void fail(const std::string &why);
+    /// ends the text when a search has ended: with how many clusters it could not read, or why it has failed
+    void endWith(const ClusterSearch &, std::string &text);
 
     TurnMeter turns_; ///< of what the work does to Squid's event loop
 
@@ -43,16 +48,10 @@ private:
 };
 
 /// a text that is there already, to which no end is added
-class FixedText final : public PageText
-{
-public:
-    explicit FixedText(const std::string &text): text_(text) {}
+std::unique_ptr<PageText> fixedText(const std::string &);
 
-private:
-    double work(std::string &) override;
-
-    const std::string text_;
-};
+/// the line that says why there is no other text
+std::unique_ptr<PageText> refusal(const std::string &why);
 
 } // namespace ClusterFs
 

@@ -885,6 +885,7 @@ ClusterFs::SwapDir::createStoreIO(StoreEntry &e, StoreIOState::STIOCB * const cb
         return nullptr;
     if (EBIT_TEST(e.flags, KEY_PRIVATE))
         return nullptr; // it was released after the decision to store it
+
     assert(!e.hasDisk());
     const auto attachment = std::make_shared<Attachment>(keyOf(static_cast<const cache_key*>(e.key)), infoOf(e));
     const auto bodyAndHeaders = e.mem_obj->expectedReplySize();

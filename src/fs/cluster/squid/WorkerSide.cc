@@ -46,9 +46,9 @@ std::unique_ptr<ClusterFs::PageText>
 ClusterFs::WorkerSide::ask(const std::string &question)
 {
     if (!store_.connected())
-        return std::make_unique<FixedText>("error: cache_dir " + path_ + ": " + stateText() + "\n");
+        return refusal("cache_dir " + path_ + ": " + stateText());
     if (question.size() > RemoteStore::maxHead)
-        return std::make_unique<FixedText>("error: the question is too long\n");
+        return refusal("the question is too long");
     return std::make_unique<RemoteText>(store_.ask(question), path_);
 }
 
