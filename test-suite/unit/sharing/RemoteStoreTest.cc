@@ -9,8 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -524,4 +528,209 @@ TEST_F(RemoteStoreTest, objectsGrowTooOld)
     EXPECT_TRUE(finds(0, keyOf(1)));
     store.clock.advance(3602 * 1000000ULL);
     EXPECT_FALSE(finds(0, keyOf(1)));
+}
+
+/// what workers tell without an answer
+TEST_F(RemoteStoreTest, hintsReachTheEngine)
+{
+    store.config.admit = 2;
+    store.engine->reconfigure(store.config);
+    Request request;
+    request.key = keyOf(1);
+    request.client = 5;
+    request.url = 6;
+    request.site = 7;
+    const auto before = store.engine->stats().tracker.clients;
+    const auto refused = store.engine->stats().counters.notAdmitted;
+    workers[0]->note(request);
+    EXPECT_NE(put(1, keyOf(2), bytesOf(2, 100)), Status::ok) << "it is the first request";
+    EXPECT_EQ(store.engine->stats().counters.notAdmitted, refused + 1);
+    workers[0]->noteUnadmitted(keyOf(3));
+    ASSERT_TRUE(until([&] { return store.engine->stats().tracker.clients == before + 1; }));
+    for (unsigned n = 0; n < 5; ++n)
+        step();
+    EXPECT_EQ(put(1, keyOf(3), bytesOf(3, 100)), Status::ok) << "it is the second one";
+    workers[1]->touch(keyOf(3));
+    EXPECT_EQ(get(0, keyOf(3)), bytesOf(3, 100));
+    EXPECT_EQ(workers[0]->clusterBytes(), store.engine->clusterBytes());
+    EXPECT_EQ(workers[0]->deviceBytes(), store.engine->deviceBytes());
+}
+
+/// what the device has damaged is no hit for workers either
+TEST_F(RemoteStoreTest, errorsOfTheDeviceAreTold)
+{
+    for (unsigned n = 0; n < 2; ++n)
+        ASSERT_EQ(put(0, keyOf(n), bytesOf(n, 3000)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    ASSERT_EQ(store.engine->close(60000), Status::ok);
+    const auto wanted = bytesOf(1, 3000).substr(1000, 64);
+    const auto end = store.media.data() + store.media.size();
+    const auto at = std::search(store.media.data(), end, wanted.begin(), wanted.end());
+    ASSERT_NE(at, end);
+    *at = static_cast<char>(*at ^ 1);
+    ASSERT_NO_FATAL_FAILURE(loseOwner());
+    ASSERT_NO_FATAL_FAILURE(meet());
+    EXPECT_EQ(get(1, keyOf(0)), bytesOf(0, 3000));
+    EXPECT_EQ(get(1, keyOf(1)), statusText(Status::corrupt));
+    EXPECT_FALSE(finds(0, keyOf(1)));
+    EXPECT_TRUE(finds(0, keyOf(0)));
+}
+
+/// an object that turns out to be larger than any may be
+TEST_F(RemoteStoreTest, whatTheOwnerCannotStoreIsLost)
+{
+    const auto writer = workers[0]->create(keyOf(1), infoOf(store.clock.wallSeconds()), -1);
+    ASSERT_TRUE(writer);
+    const auto piece = bytesOf(1, 100000);
+    auto taken = true;
+    for (uint64_t bytes = 0; taken && bytes < 200 * MB; bytes += piece.size()) {
+        taken = writer->append(piece.data(), piece.size());
+        for (unsigned n = 0; n < 10; ++n)
+            step();
+    }
+    EXPECT_FALSE(taken);
+    EXPECT_EQ(workers[0]->read(*writer), nullptr);
+    EXPECT_FALSE(finds(1, keyOf(1)));
+    EXPECT_EQ(put(0, keyOf(1), bytesOf(2, 1000)), Status::ok);
+}
+
+/// new heads of many objects at a time: those beyond the limit are told to come again
+TEST_F(RemoteStoreTest, newHeadsHaveALimit)
+{
+    ASSERT_EQ(put(0, keyOf(1), "HEAD" + bytesOf(1, 500)), Status::ok);
+    std::map<Status, unsigned> answers;
+    for (size_t n = 0; n < RemoteStore::maxRequests + 10; ++n)
+        workers[0]->replaceHead(keyOf(1), 4, "HEAD", infoOf(777), [&answers](const Status s) { ++answers[s]; });
+    ASSERT_TRUE(until([&] {
+        unsigned all = 0;
+        for (const auto &each: answers)
+            all += each.second;
+        return all == RemoteStore::maxRequests + 10;
+    }));
+    EXPECT_GE(answers[Status::busy], 10U);
+    EXPECT_GT(answers[Status::ok], 0U);
+    EXPECT_EQ(get(1, keyOf(1)), "HEAD" + bytesOf(1, 500));
+}
+
+/// what it says as long as nobody has the store
+TEST_F(RemoteStoreTest, withoutAnOwnerThereAreNoFigures)
+{
+    int load = 0;
+    const auto writer = workers[0]->create(keyOf(1), infoOf(store.clock.wallSeconds()), 1000);
+    ASSERT_TRUE(writer);
+    EXPECT_FALSE(workers[0]->canCreate(static_cast<int64_t>(workers[0]->maxObjectSize()) + 1, load));
+    EXPECT_EQ(workers[0]->create(keyOf(2), infoOf(store.clock.wallSeconds()), 1 << 30), nullptr);
+    EXPECT_EQ(workers[0]->state(), EngineState::serving);
+    EXPECT_GT(workers[0]->capacityBytes(), 0U);
+    owner = nullptr;
+    ASSERT_TRUE(until([this] { return !workers[0]->connected(); }));
+    EXPECT_EQ(workers[0]->read(*writer), nullptr);
+    EXPECT_FALSE(workers[0]->canCreate(1000, load));
+    EXPECT_EQ(load, ObjectStore::maxLoad);
+    EXPECT_EQ(workers[0]->state(), EngineState::offline);
+    EXPECT_EQ(workers[0]->objectCount() + workers[0]->liveBytes() + workers[0]->capacityBytes() + workers[0]->deviceBytes(), 0U);
+    EXPECT_EQ(workers[0]->clusterBytes() + workers[0]->maxObjectSize() + workers[0]->closings(), 0U);
+    EXPECT_FALSE(workers[0]->indexLoaded());
+    EXPECT_EQ(workers[0]->recoveryProgress(), 0);
+    workers[0]->tell({9, 1});
+    store.clock.advance(5000000);
+    workers[0]->poll(); // and keeps it
+    EXPECT_EQ(workers[0]->read(keyOf(1)), nullptr);
+    EXPECT_FALSE(workers[0]->remove(keyOf(1)));
+    ASSERT_NO_FATAL_FAILURE(begin());
+    EXPECT_TRUE(until([this] { return workers[0]->state() == EngineState::recovering; })) << "before it is open";
+    ASSERT_NO_FATAL_FAILURE(meet());
+    ASSERT_TRUE(until([this] { return services.sums[9] == 1; }));
+}
+
+/// of which nobody knows how old it is
+TEST_F(RemoteStoreTest, anObjectWithoutADate)
+{
+    workers[0]->setFileLifetime(3600);
+    const auto bytes = bytesOf(1, 1000);
+    const auto writer = workers[0]->create(keyOf(1), ObjectInfo(), 1000);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->append(bytes.data(), bytes.size()));
+    ASSERT_EQ(end(*writer), Status::ok);
+    store.clock.advance(7200 * 1000000ULL);
+    EXPECT_TRUE(finds(0, keyOf(1)));
+    EXPECT_EQ(get(0, keyOf(1)), bytes);
+}
+
+/// The owner hears nothing for long: more removals than its row lists and than the ring holds.
+TEST_F(RemoteStoreTest, removalsWaitForRoom)
+{
+    constexpr unsigned many = 40000;
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    for (unsigned n = 2; n < many; ++n)
+        workers[0]->remove(keyOf(n));
+    workers[0]->remove(keyOf(1));
+    EXPECT_GT(workers[0]->link().removalsKept(), size_t(WorkerRow::length));
+    EXPECT_FALSE(finds(1, keyOf(1)));
+    ASSERT_TRUE(until([this] { return !workers[0]->link().removalsKept(); }));
+    EXPECT_FALSE(store.engine->has(keyOf(1)));
+    ASSERT_EQ(put(1, keyOf(1), bytesOf(2, 1000)), Status::ok);
+    EXPECT_EQ(get(0, keyOf(1)), bytesOf(2, 1000));
+    EXPECT_FALSE(workers[0]->link().removalsLost());
+}
+
+TEST_F(RemoteStoreTest, removalsThatAreKeptHaveALimit)
+{
+    owner = nullptr;
+    ASSERT_TRUE(until([this] { return !workers[0]->connected(); }));
+    for (size_t n = 0; n <= Link::maxRemovals; ++n) {
+        ASSERT_FALSE(workers[0]->link().removalsLost()) << n;
+        workers[0]->remove(keyOf(n % 100));
+    }
+    EXPECT_TRUE(workers[0]->link().removalsLost());
+    EXPECT_EQ(workers[0]->link().removalsKept(), size_t(Link::maxRemovals));
+}
+
+/// The process has all the descriptors that it may have: there is an owner and a worker, or a reason, and nothing is left behind.
+TEST_F(RemoteStoreTest, tooFewDescriptorsAreTold)
+{
+    rlimit usual;
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    owner = nullptr;
+    for (auto &worker: workers)
+        worker = nullptr;
+    const auto used = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()); };
+    const auto before = used();
+    unsigned refused = 0;
+    unsigned alone = 0;
+    for (rlim_t limit = 0;; ++limit) {
+        const rlimit less{limit, usual.rlim_max};
+        std::string error;
+        ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
+        owner = Owner::Open(*store.engine, store.clock, folder.socket(), error, &services);
+        if (owner)
+            workers[0] = std::make_unique<RemoteStore>(folder.socket(), store.clock);
+        const auto turns = [this] {
+            for (unsigned n = 0; owner && n < 20; ++n) {
+                store.clock.advance(Link::connectMicros);
+                owner->poll();
+                workers[0]->poll();
+            }
+            return owner && workers[0]->connected();
+        };
+        const auto connected = turns();
+        ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+        ASSERT_EQ(owner == nullptr, !error.empty()) << limit;
+        refused += !owner;
+        alone += owner && !connected;
+        if (owner && !connected && workers[0]->fd() >= 0) {
+            ASSERT_TRUE(turns()) << "it tries again, " << limit;
+        }
+        workers[0] = nullptr;
+        owner = nullptr;
+        ASSERT_EQ(used(), before) << limit;
+        if (connected)
+            break;
+    }
+    EXPECT_GT(refused, 3U);
+    EXPECT_GT(alone, 3U);
+    for (auto &worker: workers)
+        worker = std::make_unique<RemoteStore>(folder.socket(), store.clock);
+    ASSERT_NO_FATAL_FAILURE(begin());
+    ASSERT_NO_FATAL_FAILURE(meet());
 }
