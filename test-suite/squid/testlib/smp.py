@@ -4,11 +4,20 @@
 import os
 import re
 import signal
+import socket
 
 from squidkit.client import Client
 from squidkit.processes import descendants, free_port, wait_for
 
 WORKERS = 3
+
+
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+    except OSError:
+        return False
+    return True
 
 
 class Workers:
@@ -19,8 +28,13 @@ class Workers:
         self.t = t
         self.ports = [free_port() for _ in range(count)]
         own = [f"if ${{process_number}} = {n + 1}\nhttp_port 127.0.0.1:{port}\nendif" for n, port in enumerate(self.ports)]
-        self.squid = t.squid(*(lines or (t.cache_dir(),)), f"workers {count}", *own, mode="--foreground", **{"mem_mb": 0, **settings})
+        lines = lines or (t.cache_dir(),)
+        if not any(line.startswith("shared_transient_entries_limit") for line in lines):
+            lines = (*lines, "shared_transient_entries_limit 262144")  # with 16384, one of a thousand objects finds its place taken
+        self.squid = t.squid(*lines, f"workers {count}", *own, mode="--foreground", **{"mem_mb": 0, **settings})
         self.squid.create("--foreground").start()
+        for port in self.ports:  # Squid's processes open them at moments of their own
+            wait_for(lambda port=port: listens(port), "a worker on its own port", 60)
 
     def restart(self):
         self.squid.restart()
