@@ -83,8 +83,15 @@ public:
     /// all statistics as aligned text with stable names
     virtual std::string report() const = 0;
 
-    /// memory in which other processes can look objects up while this one changes it, as long as the engine lives
-    virtual SharedTables sharedTables() const = 0;
+    /// Lets other processes look objects up, and copy those that are in memory, while this one changes all of it, as long as the
+    /// engine lives. From now on, what comes into the read cache comes into memory that they can map. \see EngineView
+    /// \param tables receives what they need
+    /// \param error receives the reason when it fails
+    /// \returns false when the process may not have the descriptors or the memory
+    virtual bool share(SharedTables &tables, std::string &error) = 0;
+
+    /// Another process has read an object by itself: counts that, and keeps the object's bytes in memory as if it were read here.
+    virtual void noteRead(const Key &) = 0;
 };
 
 } // namespace ClusterFs

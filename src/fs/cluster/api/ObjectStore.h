@@ -100,7 +100,8 @@ public:
     /// Moves an object to another key, whose object it replaces. newHead takes the
     /// place of its first oldHeadSize bytes, because Squid's metadata name the key.
     /// \param done is called once, from poll(): on failure the object stays where it
-    /// is; unsupported for a large object, whose parts name their key
+    /// is; unsupported for a large object, whose parts name their key; notFound also if an object was stored or
+    /// removed under the new key meanwhile
     virtual void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead,
                         std::function<void(Status)> done) = 0;
 
