@@ -261,8 +261,7 @@ def _never_stale(t, workers, chance, urls):
 def test_many_purges_by_workers(t):
     """One worker stores an object, another one removes it, and no worker has it any more, however soon it is asked; and then it has
     the new one. Threads do so with objects of their own."""
-    workers = Workers(t, t.cache_dir(192, CHURNING), "client_db off",
-                      "shared_transient_entries_limit 131072")
+    workers = Workers(t, t.cache_dir(192, CHURNING), "client_db off")
     threads, seen = 4, []
 
     def run(thread):
@@ -305,8 +304,7 @@ def test_workers_in_trouble(t):
         load.stop().join()
     print(f"      {sum(load.done for load in loads)} requests, {trouble.kills} kills, {trouble.stops} stops, {tried} probes", flush=True)
     assert tried > 20 * WORKERS_MINUTES and sum(load.done for load in loads) > 1000 * WORKERS_MINUTES
-    workers.squid.restart()
-    workers.wait_connected()
+    workers.restart()
     for url in chance.sample(urls, 300):
         workers.get(chance.randrange(WORKERS), url)
     workers.wait_packed()

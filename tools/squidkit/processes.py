@@ -62,6 +62,15 @@ def free_port():
     raise AssertionError(f"no port from {PORTS_FROM} to {end} is free")
 
 
+def listens(port, host="127.0.0.1"):
+    """Whether somebody does."""
+    try:
+        socket.create_connection((host, port), 5).close()
+        return True
+    except OSError:
+        return False
+
+
 def wait_for(condition, what, timeout=60, pause=0.02):
     """The first true value of condition(); an AssertionError that says what did not happen."""
     limit = time.monotonic() + timeout

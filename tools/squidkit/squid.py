@@ -8,13 +8,12 @@ import pathlib
 import re
 import resource
 import signal
-import socket
 import subprocess
 
 from . import mgr
 from .client import Client
 from .logs import AccessLog, CacheLog
-from .processes import descendants, effective_user, free_port, give_to_squid, kill_tree, run, still_running, wait_for
+from .processes import descendants, effective_user, free_port, give_to_squid, kill_tree, listens, run, still_running, wait_for
 
 CONFIG = """
 http_port {host}:{port}
@@ -130,11 +129,7 @@ class Squid:
 
     def answers(self):
         """Whether somebody listens on its port."""
-        try:
-            socket.create_connection((self.host, self.port), 5).close()
-            return True
-        except OSError:
-            return False
+        return listens(self.port, self.host)
 
     def wait_ready(self, timeout=120):
         def alive_and_answers():

@@ -4,20 +4,11 @@
 import os
 import re
 import signal
-import socket
 
 from squidkit.client import Client
-from squidkit.processes import descendants, free_port, wait_for
+from squidkit.processes import descendants, free_port, listens, wait_for
 
 WORKERS = 3
-
-
-def listens(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), 5).close()
-    except OSError:
-        return False
-    return True
 
 
 class Workers:
@@ -28,19 +19,19 @@ class Workers:
         self.t = t
         self.ports = [free_port() for _ in range(count)]
         own = [f"if ${{process_number}} = {n + 1}\nhttp_port 127.0.0.1:{port}\nendif" for n, port in enumerate(self.ports)]
-        lines = lines or (t.cache_dir(),)
-        if not any(line.startswith("shared_transient_entries_limit") for line in lines):
-            lines = (*lines, "shared_transient_entries_limit 262144")  # with 16384, one of a thousand objects finds its place taken
-        self.squid = t.squid(*lines, f"workers {count}", *own, mode="--foreground", **{"mem_mb": 0, **settings})
+        room = "shared_transient_entries_limit 262144"  # with 16384, one of a thousand objects finds its place taken; a later line counts
+        self.squid = t.squid(room, *(lines or (t.cache_dir(),)), f"workers {count}", *own, mode="--foreground", **{"mem_mb": 0, **settings})
         self.squid.create("--foreground").start()
-        for port in self.ports:  # Squid's processes open them at moments of their own
-            wait_for(lambda port=port: listens(port), "a worker on its own port", 60)
+        self.wait_connected()
 
     def restart(self):
         self.squid.restart()
+        self.wait_connected()
 
     def wait_connected(self):
+        """Until each worker has its owners, and listens on its own port: Squid's processes do so at moments of their own."""
         wait_for(self.squid.rebuilt, "all workers with their owners", 60)
+        wait_for(lambda: all(map(listens, self.ports)), "all workers on their own ports", 60)
 
     def client(self, number):
         return Client(self.ports[number % len(self.ports)])

@@ -439,13 +439,8 @@ TEST(EngineError, aClusterThatIsPutOutOfUseLosesOnlyWhatIsDamaged) {
     TestStore t(16 * MB);
     ASSERT_NO_FATAL_FAILURE(packOne(t, count));
     const auto free = t.engine->stats().clustersFree;
-    for (uint64_t n = 0; n < damaged; ++n) {
-        const auto bytes = bytesOf(n, 2000);
-        const auto end = t.media.data() + t.media.size();
-        const auto found = std::search(t.media.data(), end, bytes.begin(), bytes.end());
-        ASSERT_NE(found, end);
-        t.damage(static_cast<uint64_t>(found - t.media.data()), 1);
-    }
+    for (uint64_t n = 0; n < damaged; ++n)
+        ASSERT_TRUE(t.damageFirst(bytesOf(n, 2000)));
     for (uint64_t n = 0; n < damaged; ++n)
         EXPECT_FALSE(t.has(keyOf(n), bytesOf(n, 2000)));
     ASSERT_TRUE(t.until([&] { return t.engine->stats().counters.quarantined > 0; }));
@@ -519,13 +514,8 @@ TEST(EngineError, fewOfManyClustersThatArePutOutOfUseAreLogged) {
     }
     ASSERT_NO_FATAL_FAILURE(t.crashAndReopen());
     for (uint64_t c = 0; c < clusters; ++c) {
-        for (uint64_t n = 0; n < damaged; ++n) {
-            const auto bytes = bytesOf(c * each + n, 2000);
-            const auto end = t.media.data() + t.media.size();
-            const auto found = std::search(t.media.data(), end, bytes.begin(), bytes.end());
-            ASSERT_NE(found, end);
-            t.damage(static_cast<uint64_t>(found - t.media.data()), 1);
-        }
+        for (uint64_t n = 0; n < damaged; ++n)
+            ASSERT_TRUE(t.damageFirst(bytesOf(c * each + n, 2000)));
         for (uint64_t n = 0; n < damaged; ++n)
             EXPECT_FALSE(t.has(keyOf(c * each + n), bytesOf(c * each + n, 2000)));
     }

@@ -2,6 +2,7 @@
 /* The store as workers see it: what one of them does, the others see. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/PageSupport.h"
 #include "test-suite/unit/support/SocketFolder.h"
 
 #include "fs/cluster/sharing/Owner.h"
@@ -535,14 +536,9 @@ TEST_F(RemoteStoreTest, hintsReachTheEngine)
 {
     store.config.admit = 2;
     store.engine->reconfigure(store.config);
-    Request request;
-    request.key = keyOf(1);
-    request.client = 5;
-    request.url = 6;
-    request.site = 7;
     const auto before = store.engine->stats().tracker.clients;
     const auto refused = store.engine->stats().counters.notAdmitted;
-    workers[0]->note(request);
+    workers[0]->note(requestFor(0, 1, 5));
     EXPECT_NE(put(1, keyOf(2), bytesOf(2, 100)), Status::ok) << "it is the first request";
     EXPECT_EQ(store.engine->stats().counters.notAdmitted, refused + 1);
     workers[0]->noteUnadmitted(keyOf(3));
@@ -563,11 +559,7 @@ TEST_F(RemoteStoreTest, errorsOfTheDeviceAreTold)
         ASSERT_EQ(put(0, keyOf(n), bytesOf(n, 3000)), Status::ok);
     ASSERT_TRUE(store.pack());
     ASSERT_EQ(store.engine->close(60000), Status::ok);
-    const auto wanted = bytesOf(1, 3000).substr(1000, 64);
-    const auto end = store.media.data() + store.media.size();
-    const auto at = std::search(store.media.data(), end, wanted.begin(), wanted.end());
-    ASSERT_NE(at, end);
-    *at = static_cast<char>(*at ^ 1);
+    ASSERT_TRUE(store.damageFirst(bytesOf(1, 3000)));
     ASSERT_NO_FATAL_FAILURE(loseOwner());
     ASSERT_NO_FATAL_FAILURE(meet());
     EXPECT_EQ(get(1, keyOf(0)), bytesOf(0, 3000));

@@ -2,6 +2,7 @@
 /* An owner and its workers in one thread: objects through them, and the end of each side. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/PageSupport.h"
 #include "test-suite/unit/support/SocketFolder.h"
 
 #include "fs/cluster/sharing/Greeting.h"
@@ -309,15 +310,9 @@ TEST_F(SharingTest, timesAndFlags)
 TEST_F(SharingTest, hintsReachTheEngine)
 {
     ASSERT_EQ(storeBy(0, keyOf(1), "bytes"), Status::ok);
-    Request request;
-    request.key = keyOf(1);
-    request.client = 5;
-    request.url = 6;
-    request.site = 7;
     const auto before = store.engine->stats().tracker.clients;
-    links[0]->hint(Messages::Kind::note, Messages::Note::Of(request));
-    request.client = 8;
-    links[1]->hint(Messages::Kind::note, Messages::Note::Of(request));
+    links[0]->hint(Messages::Kind::note, Messages::Note::Of(requestFor(0, 1, 5)));
+    links[1]->hint(Messages::Kind::note, Messages::Note::Of(requestFor(0, 1, 8)));
     links[1]->hint(Messages::Kind::touch, Messages::Named{keyOf(1)});
     links[1]->hint(Messages::Kind::unadmitted, Messages::Named{keyOf(2)});
     settle();

@@ -324,6 +324,17 @@ public:
             media.data()[at] = static_cast<char>(media.data()[at] ^ with);
     }
 
+    /// the same at the first place that holds these bytes
+    /// \returns whether there is one
+    bool damageFirst(const std::string &bytes) {
+        const auto end = media.data() + media.size();
+        const auto found = std::search(media.data(), end, bytes.begin(), bytes.end());
+        if (found == end)
+            return false;
+        damage(static_cast<uint64_t>(found - media.data()), 1);
+        return true;
+    }
+
     /// whether some line of the log holds that
     bool logged(const std::string &text) const {
         for (const auto &line: log) {
