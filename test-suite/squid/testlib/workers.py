@@ -7,7 +7,8 @@ REASONS = {
          "test_hits_of_cache_mem_do_not_count", "test_purge_of_a_url"),
     "Squid's workers do not join each other's downloads and revalidations":
         ("test_join_a_download", "test_many_join_a_download", "test_slow_disk_slows_the_origin", "test_joined_revalidation",
-         "test_collapsed_revalidation", "test_accelerator", "test_who_joins_a_download_does_not_count", "test_collapsed_requests_count_once"),
+         "test_collapsed_revalidation", "test_accelerator", "test_who_joins_a_download_does_not_count", "test_collapsed_requests_count_once",
+         "test_range_fetches_whole", "test_caches_behind_front_ends"),
     "Squid with workers does not store the first response that replaces an object in use":
         ("test_replace_while_reading", "test_changed_at_origin", "test_variants", "test_variants_in_two_dirs", "test_tiles"),
     "Squid's table of objects in use has one place for several URLs, so that some are not stored":
