@@ -70,7 +70,8 @@ ClusterFs::programMark()
     for (const auto bytes: {Channel::toOwnerBytes, Channel::toWorkerBytes, sizeof(Control), sizeof(Messages::Note), sizeof(ObjectInfo),
              sizeof(Messages::Open), sizeof(Messages::OpenWriter), sizeof(Messages::Fetch), sizeof(Messages::Create), sizeof(Messages::NewHead),
              sizeof(Messages::Bytes), sizeof(Messages::Done), sizeof(WorkerRows),
-             sizeof(IndexHead), sizeof(Record), sizeof(ClusterEntry), sizeof(Staged), sizeof(SharedWindowRow), size_t(SharedTables::count), static_cast<size_t>(Messages::Kind::replaced)})
+             sizeof(IndexHead), sizeof(Record), sizeof(ClusterEntry), sizeof(Staged), sizeof(SharedWindowRow),
+             size_t(SharedTables::count), static_cast<size_t>(Messages::Kind::replaced)})
         add(bytes);
     return hash;
 }
