@@ -253,7 +253,7 @@ MUTANTS = (
     Mutant("windows-of-older-contents", "cache/SharedWindows.cc", "load(entry.sequence) == static_cast<uint32_t>(range.sequence.value()) &&\n", "\n",
            tests="SharedWindows.*"),
     Mutant("read-alone-while-a-start-goes-on", "sharing/Link.cc",
-           "(state == EngineState::serving || state == EngineState::readOnly) && ", "state <= EngineState::offline && ",
+           "open(key) && started() && ", "open(key) && ",
            tests="RemoteStoreTest.nothingIsReadAlone*"),
     Mutant("removed-but-read-alone", "sharing/Link.cc", "control_->open.load(std::memory_order_relaxed) && !rows_->mayHave(key);",
            "control_->open.load(std::memory_order_relaxed);", tests="RemoteStoreTest.aReaderOfACopy*"),

@@ -225,6 +225,20 @@ def test_pages_of_all_owners(t):
     wait_for(lambda: sum(waits().values()) == len(urls), "the owners knowing of all hits")
 
 
+def test_objects_are_listed_by_workers(t):
+    """mgr:objects has each object once for each worker, and digests have it, too; the process that has the device lists none."""
+    workers = Workers(t, t.cache_dir(64, "list=on"), "digest_rebuild_period 1 second")
+    urls = t.urls("object", 20, 3000)
+    workers.store(urls)
+    page = workers.squid.mgr("objects")
+    parts = page.split("by kid")[1:]
+    listed = {part.split(" ")[0]: part.count("Swap Dir 0,") for part in parts}
+    assert sorted(listed.values())[-WORKERS:] == [len(urls)] * WORKERS and sum(listed.values()) == WORKERS * len(urls), listed
+    workers.get(0, urls[0])
+    if "--enable-cache-digests" in workers.squid.command("-v").stdout:
+        wait_for(lambda: workers.squid.mgr("store_digest").count(f"entries: count: {len(urls)} ") == WORKERS, "the objects in each digest", 60)
+
+
 def test_a_purge_reaches_all(t):
     """By prefix, of what is staged and on the disk, in two cache_dirs, in Squid's own memory cache, and in use."""
     workers = Workers(t, t.cache_dir(64, "persist=1", name="first"), t.cache_dir(64, "persist=1", name="second"), mem_mb=16, mem_object_kb=64)

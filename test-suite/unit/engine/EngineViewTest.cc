@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -200,6 +201,38 @@ TEST(EngineView, itsReadsAreUses)
     EXPECT_EQ(t.seen(keyOf(1)), bytesOf(1, 3000)) << "three times the read cache came in since";
     EXPECT_EQ(t.engine->stats().counters.readFromCache, 3000U);
     EXPECT_EQ(t.engine->stats().counters.opens, 3001U);
+}
+
+/// each object once, with its own properties
+TEST(EngineView, listsObjects)
+{
+    for (const auto list: {false, true}) {
+        auto config = smallConfig();
+        config.list = list;
+        Seen t(64 * MB, config);
+        ASSERT_NO_FATAL_FAILURE(t.startShared());
+        for (unsigned n = 0; n < 500; ++n)
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 100 + n)), Status::ok);
+        for (unsigned n = 0; n < 500; n += 5)
+            t.engine->remove(keyOf(n));
+        for (unsigned n = 0; n < 500; n += 10) // some slots are used again
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 100 + n)), Status::ok);
+        std::map<Key, uint64_t, bool (*)(const Key &, const Key &)> found([](const Key &a, const Key &b) { return a.bytes < b.bytes; });
+        uint64_t cursor = 0;
+        Key key;
+        ObjectInfo info;
+        for (unsigned turn = 0; turn < 20; ++turn) {
+            unsigned looks = 60;
+            while (t.view.next(cursor, key, info, looks))
+                EXPECT_TRUE(found.emplace(key, info.size).second) << "twice";
+        }
+        EXPECT_EQ(found.size(), list ? 450U : 0U);
+        for (unsigned n = 0; n < 500 && list; ++n) {
+            const auto is = found.find(keyOf(n));
+            ASSERT_EQ(is != found.end(), n % 10 == 0 || n % 5 != 0) << n;
+            EXPECT_TRUE(is == found.end() || is->second == 100 + n);
+        }
+    }
 }
 
 /// two processes read all the time while the engine stores, packs, removes and evicts: each object that they read is whole

@@ -86,11 +86,12 @@ protected:
     }
 
     /// Lets the object be read while the engine does something, held up after ever more instructions.
+    /// \param step how many more each time
     /// \param before puts the object in its place
-    void tryAll(const std::function<void()> &before, const std::function<void()> &meanwhile) {
+    void tryAll(const unsigned step, const std::function<void()> &before, const std::function<void()> &meanwhile) {
         unsigned whole = 0;
         unsigned none = 0;
-        for (unsigned instructions = 0; instructions < 100000; instructions += 149) {
+        for (unsigned instructions = 0; instructions < 100000; instructions += step) {
             before();
             const auto heldUp = heldUpAfter(instructions, meanwhile);
             const std::string bytes(got.bytes, objectBytes);
@@ -131,7 +132,7 @@ protected:
 
 TEST_F(InterleavingTest, aStagedObjectIsRemoved)
 {
-    tryAll([this] { put(1, older); }, [this] {
+    tryAll(61, [this] { put(1, older); }, [this] {
         store.engine->remove(keyOf(1));
         fillUp(false);
     });
@@ -139,7 +140,7 @@ TEST_F(InterleavingTest, aStagedObjectIsRemoved)
 
 TEST_F(InterleavingTest, aStagedObjectIsReplaced)
 {
-    tryAll([this] { put(1, older); }, [this] {
+    tryAll(61, [this] { put(1, older); }, [this] {
         put(1, newer);
         fillUp(false);
     });
@@ -147,12 +148,12 @@ TEST_F(InterleavingTest, aStagedObjectIsReplaced)
 
 TEST_F(InterleavingTest, aStagedObjectIsPacked)
 {
-    tryAll([this] { put(1, older); }, [this] { fillUp(true); });
+    tryAll(61, [this] { put(1, older); }, [this] { fillUp(true); });
 }
 
 TEST_F(InterleavingTest, aPackedObjectIsRemoved)
 {
-    tryAll([this] {
+    tryAll(149, [this] {
         put(1, older);
         ASSERT_TRUE(store.pack());
     }, [this] {
@@ -163,7 +164,7 @@ TEST_F(InterleavingTest, aPackedObjectIsRemoved)
 
 TEST_F(InterleavingTest, aPackedObjectIsReplaced)
 {
-    tryAll([this] {
+    tryAll(149, [this] {
         put(1, older);
         ASSERT_TRUE(store.pack());
     }, [this] {

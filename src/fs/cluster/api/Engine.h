@@ -29,13 +29,6 @@ public:
     /// staging; or ioError when the checkpoint was not written
     virtual Status close(unsigned maxMilliseconds) = 0;
 
-    /// Walks all objects when Config::list is on, in no order; objects that
-    /// come or go meanwhile may be left out.
-    /// \param cursor 0 to start; moved on by each call
-    /// \param looks how many records may be looked at; receives how many are left
-    /// \returns false when there are no more objects, or when looks is 0: then call again
-    virtual bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const = 0;
-
     /* Groups of callers who know better than the tracker. They need Config::localityMb, and are
      * kept like all groups: until room is needed for others, and after a restart for objects
      * that are stored. Squid's module uses none of these. */

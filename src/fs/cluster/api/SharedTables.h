@@ -17,6 +17,7 @@ namespace ClusterFs {
 struct SharedTables {
     enum Which {
         head, buckets, records, clusters, ///< of the index
+        keys, ///< of the index, or nothing: it has no bytes then, and a descriptor of something else
         staging, chunks, staged, ///< of staging: bytes, chains of chunks, objects
         windowTable, windows, ///< of the read cache: which bytes it has, and the bytes
         count

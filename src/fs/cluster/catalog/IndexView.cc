@@ -3,6 +3,7 @@
 
 #include "fs/cluster/catalog/IndexView.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -65,6 +66,23 @@ ClusterFs::IndexView::find(const Key &key, ObjectInfo &info) const
     return true;
 }
 
+bool
+ClusterFs::IndexView::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    const auto end = std::min({tables_.head->slots.load(std::memory_order_relaxed), tables_.recordsAtMost, tables_.keysAtMost});
+    for (; cursor < end && looks; ++cursor) {
+        --looks;
+        memcpy(&key, &tables_.keys[cursor], sizeof(key)); // where it is half of one, no record has it
+        Place place;
+        if (key == Key() || !locate(key, place) || place.slot.value() != cursor)
+            continue;
+        ++cursor;
+        info = InfoOf(place);
+        return true;
+    }
+    return false;
+}
+
 ClusterFs::ObjectInfo
 ClusterFs::IndexView::InfoOf(const Place &place)
 {
@@ -92,6 +110,7 @@ ClusterFs::IndexView::look(const HashedKey hashed, Place &place) const
     for (unsigned steps = 0; steps < maxSteps && at < tables_.recordsAtMost; ++steps) {
         const auto &record = tables_.records[at];
         if (load(record.tag) == hashed.tag) {
+            place.slot = SlotNo(at);
             copy(place.record, record);
             found = true;
             break;

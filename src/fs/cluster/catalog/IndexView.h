@@ -25,6 +25,8 @@ public:
         uint64_t bucketsAtMost;
         const Record *records;
         uint64_t recordsAtMost;
+        const Key *keys; ///< by slot
+        uint64_t keysAtMost; ///< 0 = no keys are kept
         const ClusterEntry *clusters;
         uint32_t clusterCount;
         uint32_t baseBuckets; ///< of the smallest index; above 0
@@ -36,6 +38,7 @@ public:
 
     /// where an object is
     struct Place {
+        SlotNo slot = noSlot;
         Record record;
         uint64_t size = 0; ///< stored bytes
         Sequence sequence{0}; ///< of the cluster that has its extent; of a staged object, anything
@@ -52,6 +55,10 @@ public:
     /// \returns see locate()
     bool find(const Key &, ObjectInfo &info) const;
     static ObjectInfo InfoOf(const Place &); ///< the object's properties
+
+    /// Walks the objects whose keys are kept.
+    /// \see ObjectStore::next()
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
 private:
     bool look(HashedKey, Place &) const;

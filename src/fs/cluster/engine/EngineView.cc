@@ -25,6 +25,9 @@ ClusterFs::EngineView::map(Descriptors descriptors, const SharedTables &tables, 
 {
     index_.reset();
     for (size_t i = 0; i < descriptors.size(); ++i) {
+        memories_[i] = SharedMemory();
+        if (i == SharedTables::keys && !tables.memories[i].bytes)
+            continue;
         if (!memories_[i].map(std::move(descriptors[i]), tables.memories[i].bytes, SharedMemory::Access::read, error))
             return false;
         memories_[i].closeDescriptor();
@@ -32,6 +35,7 @@ ClusterFs::EngineView::map(Descriptors descriptors, const SharedTables &tables, 
     const auto memory = [this](const SharedTables::Which which) -> const SharedMemory & { return memories_[which]; };
     const Array<uint32_t> buckets(memory(SharedTables::buckets));
     const Array<Record> records(memory(SharedTables::records));
+    const Array<Key> keys(memory(SharedTables::keys));
     const Array<ClusterEntry> clusters(memory(SharedTables::clusters));
     const Array<char> bytes(memory(SharedTables::staging));
     const Array<uint32_t> chunks(memory(SharedTables::chunks));
@@ -44,7 +48,8 @@ ClusterFs::EngineView::map(Descriptors descriptors, const SharedTables &tables, 
         return false;
     }
     index_.emplace(IndexView::Tables{reinterpret_cast<const IndexHead *>(memory(SharedTables::head).data()), buckets.first, buckets.count,
-                                     records.first, records.count, clusters.first, static_cast<uint32_t>(clusters.count), tables.baseBuckets},
+                                     records.first, records.count, keys.first, keys.count, clusters.first,
+                                     static_cast<uint32_t>(clusters.count), tables.baseBuckets},
                    tables.secret);
     staging_.emplace(StagingView::Tables{bytes.first, chunks.first, chunks.count, staged.first, staged.count});
     windows_.emplace(rows.first, rows.count, windows.first, windows.count);

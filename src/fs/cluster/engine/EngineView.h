@@ -34,6 +34,9 @@ public:
     /// \see IndexView::find()
     bool find(const Key &key, ObjectInfo &info) const { return index_ && index_->find(key, info); }
 
+    /// \see IndexView::next()
+    bool next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const { return index_ && index_->next(cursor, key, info, looks); }
+
     /// an object, copied
     struct Copy {
         ObjectInfo info;

@@ -544,6 +544,10 @@ ClusterFs::LocalEngine::share(SharedTables &tables, std::string &error)
     set(SharedTables::head, index.headMemory());
     set(SharedTables::buckets, index.bucketMemory());
     set(SharedTables::records, index.recordMemory());
+    if (const auto keys = index.keyMemory())
+        set(SharedTables::keys, *keys);
+    else
+        tables.memories[SharedTables::keys] = {index.headMemory().fd(), 0};
     set(SharedTables::clusters, context_.catalog.clusters().memory());
     set(SharedTables::staging, staging.bytesMemory());
     set(SharedTables::chunks, staging.chainMemory());

@@ -141,11 +141,27 @@ ClusterFs::Link::open(const Key &key) const
 bool
 ClusterFs::Link::read(const Key &key, const uint64_t most, EngineView::Copy &copy) const
 {
-    if (!open(key))
-        return false;
-    // as long as a start goes on, only the owner knows whether an object may have a newer version
+    return open(key) && started() && view_->read(key, most, copy);
+}
+
+/// Whether the owner's start is over: until then, only the owner knows whether an object may have a newer version.
+bool
+ClusterFs::Link::started() const
+{
     const auto state = control_->state.load(std::memory_order_relaxed);
-    return (state == EngineState::serving || state == EngineState::readOnly) && view_->read(key, most, copy);
+    return state == EngineState::serving || state == EngineState::readOnly;
+}
+
+bool
+ClusterFs::Link::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    if (!connected() || !started())
+        return false;
+    while (view_->next(cursor, key, info, looks)) {
+        if (open(key))
+            return true;
+    }
+    return false;
 }
 
 bool

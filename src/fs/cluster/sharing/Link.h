@@ -72,6 +72,10 @@ public:
     /// \see EngineView::read()
     bool read(const Key &, uint64_t most, EngineView::Copy &) const;
 
+    /// Walks the objects that can be read by themselves.
+    /// \see ObjectStore::next()
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
+
     static constexpr uint64_t quietMicros = 1000; ///< within which hints wake the owner once
 
     /// Sends a message that may be lost, and that nobody waits for: a hint.
@@ -139,6 +143,7 @@ private:
     bool put(Messages::Kind, const void *message, size_t, const void *more, size_t bytes, bool quiet = false);
     bool mayBeQuiet();
     bool open(const Key &) const;
+    bool started() const;
     void sendOrKeep(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
 
     const std::string path_;

@@ -115,6 +115,16 @@ ClusterFs::RemoteStore::has(const Key &key) const
     return peek(key, info);
 }
 
+bool
+ClusterFs::RemoteStore::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    while (link_->next(cursor, key, info, looks)) {
+        if (!expired(info))
+            return true;
+    }
+    return false;
+}
+
 void
 ClusterFs::RemoteStore::note(const Request &request)
 {

@@ -53,6 +53,7 @@ public:
     bool find(const Key &, ObjectInfo &) override;
     bool peek(const Key &key, ObjectInfo &info) const override { return look(key, info, false); }
     bool has(const Key &) const override;
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const override;
     void note(const Request &) override;
     void touch(const Key &) override;
     bool canCreate(int64_t size, int &load) const override;
