@@ -225,18 +225,17 @@ def test_pages_of_all_owners(t):
     wait_for(lambda: sum(waits().values()) == len(urls), "the owners knowing of all hits")
 
 
-def test_objects_are_listed_by_workers(t):
-    """mgr:objects has each object once for each worker, and digests have it, too; the process that has the device lists none."""
+def test_objects_are_in_each_digest(t):
+    """Each worker lists the objects by itself; the process that has the device lists none. (Squid's mgr:objects would do so, too, but
+    with workers that page ends after 20 KB of a process, with any store: Squid's own icons fill them.)"""
     workers = Workers(t, t.cache_dir(64, "list=on"), "digest_rebuild_period 1 second")
-    urls = t.urls("object", 20, 3000)
+    urls = t.urls("object", 50, 3000)
     workers.store(urls)
-    page = workers.squid.mgr("objects")
-    parts = page.split("by kid")[1:]
-    listed = {part.split(" ")[0]: part.count("Swap Dir 0,") for part in parts}
-    assert sorted(listed.values())[-WORKERS:] == [len(urls)] * WORKERS and sum(listed.values()) == WORKERS * len(urls), listed
-    workers.get(0, urls[0])
-    if "--enable-cache-digests" in workers.squid.command("-v").stdout:
-        wait_for(lambda: workers.squid.mgr("store_digest").count(f"entries: count: {len(urls)} ") == WORKERS, "the objects in each digest", 60)
+
+    def all_have_them():
+        *counts, others = map(int, re.findall(r"entries: count: (\d+)", workers.squid.mgr("store_digest")))
+        return counts == [others + len(urls)] * WORKERS  # Squid's own icons are in all of them
+    wait_for(all_have_them, "the objects in each digest", 60)
 
 
 def test_a_purge_reaches_all(t):
