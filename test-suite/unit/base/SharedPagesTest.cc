@@ -2,6 +2,7 @@
 /* Runs of pages that other processes map to read. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/SyscallFaults.h"
 
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/SharedPages.h"
@@ -125,6 +126,35 @@ TEST_F(Pages, haveAnEnd)
     EXPECT_FALSE(pages.take(17));
     pages.giveBack(all, bytes / page);
     EXPECT_TRUE(pages.take(17));
+}
+
+/// in a chroot: others get the same file then, which they map to read
+TEST(SharedPagesFaults, withoutProcOthersSeeThemAllTheSame)
+{
+    const auto noProc = SyscallFault({SCMP_SYS(openat)}, ENOENT).always();
+    const auto whyNot = withFaults({noProc}, [] {
+        SharedPages pages;
+        std::string error;
+        ASSERT_TRUE(pages.make(MB, error)) << error;
+        SharedMemory theirs;
+        ASSERT_TRUE(theirs.map(Descriptor(dup(pages.fd())), MB, SharedMemory::Access::read, error)) << error;
+        memcpy(pages.take(20), "hello", 6);
+        EXPECT_STREQ(theirs.data(), "hello");
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
+TEST(SharedPagesFaults, whatIsMissingIsTold)
+{
+    const auto whyNot = withFaults({SyscallFault({SCMP_SYS(memfd_create)}, EMFILE)}, [] {
+        SharedPages pages;
+        std::string error;
+        EXPECT_FALSE(pages.make(MB, error));
+        EXPECT_NE(error.find("no shared memory"), std::string::npos) << error;
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
 }
 
 /// a buffer finds memory of its own where the shared pages have none, and keeps these as long as it lives
