@@ -52,6 +52,8 @@ MUTANTS = (
     Mutant("relocated-under-another-key", "space/Relocation.cc",
            "    if (catalog.index().find(header.key) != c.slot ||\n            ", "    if (",
            tests="WritingTest.relocator*"),
+    Mutant("parts-that-come-in-are-orphans", "catalog/Catalog.h", " && !incoming_.count(n);", ";",
+           tests="IndexRebuilderTest.partsThatAre*"),
     Mutant("older-large-copies-lose-their-parts", "recovery/IndexRebuilder.cc",
            "        if (partsAreHere(o))\n            link(o);", "",
            tests="IndexRebuilderTest.aLargeCopy*"),
