@@ -285,19 +285,6 @@ def test_a_clear_reaches_all(t):
         assert workers.cached(n, url) is not None, f"{url}, which was stored after the clear"
 
 
-@pytest.mark.parametrize("line", ("chroot /", "shared_memory_locking on"), ids=("chroot", "locked"))
-def test_memory_of_all_processes(t, line):
-    """Workers map the owner's memory where Squid changes its root first, and where Squid keeps its own shared memory in RAM."""
-    workers = Workers(t, t.cache_dir(), line)
-    urls = t.urls("object", 10, 9000)
-    workers.store(urls)
-    for n, url in enumerate(urls):
-        assert workers.squid.result(workers.get(n + 1, url)) == "TCP_HIT", url
-    workers.restart()
-    for n, url in enumerate(urls):
-        assert workers.squid.result(workers.get(n + 1, url)) == "TCP_HIT", url
-
-
 def test_two_owners(t):
     """Each has an owner of its own."""
     workers = Workers(t, t.cache_dir(64, name="first"), t.cache_dir(64, name="second"))
