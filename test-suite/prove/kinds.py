@@ -86,8 +86,8 @@ class Worlds(Kind):
     name, share, seconds, needs = "worlds", 40, 60, ("simulate",)
     least = 5  # seconds for which another piece is worth its while
     #: what the table has of that which simulate counts
-    told = ("stores", "reads", "deletes", "evictions", "clean stops", "kills", "power cuts", "starts in use", "faults", "hung requests",
-            "scans", "changes of options")
+    told = ("stores", "reads", "reads by another process", "deletes", "evictions", "clean stops", "kills", "power cuts", "starts in use",
+            "faults", "hung requests", "scans", "changes of options")
     verdict = re.compile(r"^simulate: (\d+) passed, (\d+) failed$", re.MULTILINE)
 
     def __init__(self, place):

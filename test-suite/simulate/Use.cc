@@ -281,6 +281,7 @@ Simulate::World::readObject(const uint64_t object, const bool slowly)
             tally_.startHits += verifyOne(object, oracle_.of(object)) && starting;
         return;
     }
+    readShared(object);
     const auto v = oracle_.current(object);
     if (!found) {
         if (v && mustBeKept(*v))
@@ -303,6 +304,27 @@ Simulate::World::readObject(const uint64_t object, const bool slowly)
         return;
     }
     readWhole(object, *v);
+}
+
+/// Reads an object as another process does. It need not find all that is there, but what it finds is right.
+void
+Simulate::World::readShared(const uint64_t object)
+{
+    const auto key = Oracle::KeyOf(object);
+    const auto state = engine_->state();
+    EngineView::Copy copy;
+    if (!shared_ || (state != EngineState::serving && state != EngineState::readOnly) || !view_.read(key, 1 << 20, copy))
+        return;
+    ++tally_.sharedReads;
+    if (lifetimes_ && !engine_->has(key))
+        return; // another process looks at the lifetime, too
+    const auto v = oracle_.current(object);
+    if (!v)
+        broken("object " + std::to_string(object) + " is read by another process, but was deleted or never stored");
+    checkInfo(object, *v, copy.info);
+    if (!matches(*v, 0, copy.data(), copy.info.size))
+        broken("object " + std::to_string(object) + " has wrong bytes for another process");
+    engine_->noteRead(key);
 }
 
 void

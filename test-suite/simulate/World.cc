@@ -5,7 +5,10 @@
 #include "fs/cluster/recovery/Format.h"
 #include "test-suite/simulate/World.h"
 
+#include <unistd.h>
+
 #include <iostream>
+#include <utility>
 
 using namespace ClusterFs;
 
@@ -20,6 +23,7 @@ constexpr uint64_t stopSlackMicros = 100000; ///< microseconds that a stop may t
 Simulate::World::World(const Plan &plan):
     plan_(plan),
     slowClock_(plan.seed % 4 == 3),
+    shared_(plan.seed % 3 == 1),
     random_(plan.seed)
 {
     if (slowClock_)
@@ -198,12 +202,30 @@ Simulate::World::open(const bool wellNow)
     if (chance(10))
         config.clusterKb = 16U << below(4); // that of the format stays in force
     std::string error;
-    if (openEngine(*device_, clock_, config, [this](LogLevel, const std::string &text) { say(text); }, engine_, error) == Status::ok)
+    if (openEngine(*device_, clock_, config, [this](LogLevel, const std::string &text) { say(text); }, engine_, error) == Status::ok) {
+        share();
         return;
+    }
     if (honest_ || wellNow)
         broken("open: " + error);
     say("not opened: " + error);
     device_.reset();
+}
+
+/// maps the engine's memory, as another process does
+void
+Simulate::World::share()
+{
+    if (!shared_)
+        return;
+    SharedTables tables;
+    EngineView::Descriptors descriptors;
+    std::string error;
+    const auto shared = engine_->share(tables, error);
+    for (size_t i = 0; shared && i < descriptors.size(); ++i)
+        descriptors[i] = Descriptor(dup(tables.memories[i].fd));
+    if (!shared || !view_.map(std::move(descriptors), tables, error))
+        broken("memory can't be shared: " + error);
 }
 
 void

@@ -5,6 +5,7 @@
 #define CLUSTERFS_TEST_SIMULATE_WORLD_H
 
 #include "fs/cluster/api/Engine.h"
+#include "fs/cluster/engine/EngineView.h"
 #include "test-suite/doubles/FaultyDevice.h"
 #include "test-suite/simulate/Access.h"
 #include "test-suite/simulate/Oracle.h"
@@ -52,6 +53,7 @@ struct Tally {
     uint64_t startHits = 0; ///< hits before the whole index was known
     uint64_t startRemoves = 0;
     uint64_t infoUpdates = 0;
+    uint64_t sharedReads = 0; ///< objects that were read as another process reads them
     uint64_t listed = 0; ///< objects that Engine::next() listed
     uint64_t outages = 0; ///< times that no write succeeded
     uint64_t readOnly = 0; ///< runs that were read-only at their end
@@ -106,6 +108,7 @@ private:
     void noteStarted(bool quiet);
     void formatWithFaults();
     void open(bool wellNow);
+    void share();
     void stop();
     bool stopInOrder();
     void countRun();
@@ -162,6 +165,7 @@ private:
     void listAll();
     ClusterFs::ObjectInfo someInfo();
     void pass(uint64_t micros);
+    void readShared(uint64_t object);
     void readWhole(uint64_t object, const Version &);
     /// reads an object to its end
     /// \returns false when the device did not give all bytes
@@ -177,12 +181,14 @@ private:
 
     Plan plan_;
     const bool slowClock_; ///< each look at the clock takes time
+    const bool shared_; ///< another process reads by itself
     std::mt19937_64 random_;
     ClusterFs::ManualClock clock_;
     ClusterFs::Config config_;
     std::unique_ptr<ClusterFs::MemoryDevice> media_;
     std::unique_ptr<ClusterFs::FaultyDevice> device_;
     std::unique_ptr<ClusterFs::Engine> engine_;
+    ClusterFs::EngineView view_; ///< as another process has it; of no engine, unless shared_
     Oracle oracle_;
     std::vector<Writing> writing_;
     std::vector<Reading> reading_;

@@ -71,7 +71,7 @@ print(const Simulate::Tally &t)
               << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options, "
               << t.busyStarts << " starts in use, " << t.endedStarts << " of them ended, " << t.startHits << " hits and "
               << t.startRemoves << " deletes in them, " << t.infoUpdates << " updates of times, " << t.listed << " objects listed, "
-              << t.clockSteps << " steps of the clock, " << t.waits << " reads timed, " << t.outages << " times without writes, "
+              << t.sharedReads << " reads by another process, " << t.clockSteps << " steps of the clock, " << t.waits << " reads timed, " << t.outages << " times without writes, "
               << t.readOnly << " runs that became read-only\n";
 }
 
@@ -103,6 +103,7 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.startHits += t.startHits;
     sum.startRemoves += t.startRemoves;
     sum.infoUpdates += t.infoUpdates;
+    sum.sharedReads += t.sharedReads;
     sum.listed += t.listed;
     sum.outages += t.outages;
     sum.readOnly += t.readOnly;

@@ -225,6 +225,19 @@ def test_pages_of_all_owners(t):
     wait_for(lambda: sum(waits().values()) == len(urls), "the owners knowing of all hits")
 
 
+def test_objects_are_in_each_digest(t):
+    """Each worker lists the objects by itself; the process that has the device lists none. (Squid's mgr:objects would do so, too, but
+    with workers that page ends after 20 KB of a process, with any store: Squid's own icons fill them.)"""
+    workers = Workers(t, t.cache_dir(64, "list=on"), "digest_rebuild_period 1 second")
+    urls = t.urls("object", 50, 3000)
+    workers.store(urls)
+
+    def all_have_them():
+        *counts, others = map(int, re.findall(r"entries: count: (\d+)", workers.squid.mgr("store_digest")))
+        return counts == [others + len(urls)] * WORKERS  # Squid's own icons are in all of them
+    wait_for(all_have_them, "the objects in each digest", 60)
+
+
 def test_a_purge_reaches_all(t):
     """By prefix, of what is staged and on the disk, in two cache_dirs, in Squid's own memory cache, and in use."""
     workers = Workers(t, t.cache_dir(64, "persist=1", name="first"), t.cache_dir(64, "persist=1", name="second"), mem_mb=16, mem_object_kb=64)

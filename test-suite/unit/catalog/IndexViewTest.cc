@@ -36,6 +36,8 @@ tablesOf(const Index &index, const Region &clusters, const uint32_t base)
     t.bucketsAtMost = index.bucketMemory().size() / sizeof(uint32_t);
     t.records = reinterpret_cast<const Record *>(index.recordMemory().data());
     t.recordsAtMost = index.recordMemory().size() / sizeof(Record);
+    t.keys = index.keyMemory() ? reinterpret_cast<const Key *>(index.keyMemory()->data()) : nullptr;
+    t.keysAtMost = index.keyMemory() ? index.keyMemory()->size() / sizeof(Key) : 0;
     t.clusters = reinterpret_cast<const ClusterEntry *>(clusters.data());
     t.clusterCount = static_cast<uint32_t>(clusters.size() / sizeof(ClusterEntry));
     t.baseBuckets = base;
@@ -215,18 +217,22 @@ TEST(IndexView, endsInNonsense)
         const auto head = std::make_unique<IndexHead>();
         std::vector<char> buckets(64 * sizeof(uint32_t)); // on the heap, where a sanitizer guards their ends
         std::vector<char> records(50 * sizeof(Record));
+        std::vector<char> keys(40 * sizeof(Key));
         std::vector<char> clusters(10 * sizeof(ClusterEntry));
-        for (auto *const memory: {&buckets, &records, &clusters}) {
+        for (auto *const memory: {&buckets, &records, &keys, &clusters}) {
             for (auto &c: *memory)
                 c = static_cast<char>(seed % 2 ? random() : random() % 4 ? 0 : random() % 60);
         }
         head->buckets = seed % 3 ? 16 + random() % 49 : random();
+        head->slots = random();
         IndexView::Tables t;
         t.head = head.get();
         t.buckets = reinterpret_cast<const uint32_t *>(buckets.data());
         t.bucketsAtMost = 64;
         t.records = reinterpret_cast<const Record *>(records.data());
         t.recordsAtMost = 50;
+        t.keys = reinterpret_cast<const Key *>(keys.data());
+        t.keysAtMost = 40;
         t.clusters = reinterpret_cast<const ClusterEntry *>(clusters.data());
         t.clusterCount = 10;
         t.baseBuckets = 16;
@@ -234,5 +240,10 @@ TEST(IndexView, endsInNonsense)
         ObjectInfo info;
         for (uint32_t n = 0; n < 200; ++n)
             (void)view.find(keyOf(n), info);
+        uint64_t cursor = 0;
+        Key key;
+        unsigned looks = 1000;
+        while (view.next(cursor, key, info, looks)) {}
+        EXPECT_LE(cursor, 40U);
     }
 }

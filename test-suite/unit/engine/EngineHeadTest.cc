@@ -175,6 +175,34 @@ TEST(EngineHead, movesToAnotherKey) {
     }
 }
 
+/// what happens to the new key while the object is being read for its move counts
+TEST(EngineHead, aMoveGivesWayToWhatHappensMeanwhile) {
+    for (const auto newer: {false, true}) {
+        TestStore t(32 * MB);
+        ASSERT_NO_FATAL_FAILURE(t.start());
+        const auto bytes = bytesOf(1, 20000);
+        ASSERT_EQ(t.store(keyOf(1), bytes), Status::ok);
+        ASSERT_TRUE(t.pack());
+        ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+        t.settle();
+        const auto status = answerOf(t, [&](const auto &done) {
+            t.engine->rename(keyOf(1), keyOf(2), 90, bytesOf(2, 90), done);
+            if (!newer) {
+                EXPECT_FALSE(t.engine->remove(keyOf(2))) << "it is not there yet";
+                return;
+            }
+            const auto writer = t.engine->create(keyOf(2), infoOf(t.clock.wallSeconds()), 5000);
+            ASSERT_TRUE(writer->append(bytesOf(3, 5000).data(), 5000));
+            ASSERT_EQ(writer->finish(), Status::ok);
+        });
+        EXPECT_EQ(status, Status::notFound);
+        EXPECT_TRUE(t.has(keyOf(1), bytes));
+        EXPECT_EQ(t.has(keyOf(2), bytesOf(3, 5000)), newer);
+        EXPECT_EQ(rename(t, keyOf(1), keyOf(2), 90, bytesOf(2, 90)), Status::ok) << "later it may move";
+        EXPECT_TRUE(t.has(keyOf(2), bytesOf(2, 90) + bytes.substr(90)));
+    }
+}
+
 TEST(EngineHead, staysWhereItIsWhenItCannotMove) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());

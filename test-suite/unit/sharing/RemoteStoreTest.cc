@@ -187,6 +187,112 @@ TEST_F(RemoteStoreTest, whatOneStoresTheOthersFind)
     EXPECT_EQ(workers[0]->found(), 1U);
 }
 
+/// what is in memory, staged or read, is read without the owner: it has no turn meanwhile
+TEST_F(RemoteStoreTest, hitsFromMemoryNeedNoOwner)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 20000)), Status::ok);
+    ASSERT_EQ(put(0, keyOf(2), bytesOf(2, 3 * MB)), Status::ok);
+    const auto alone = [&](const Key &key) {
+        const auto reader = workers[1]->read(key);
+        std::string got(100000, '\0');
+        const auto copied = reader->copy(0, &got[0], got.size());
+        got.resize(copied > 0 ? static_cast<size_t>(copied) : 0);
+        EXPECT_EQ(reader->copy(got.size(), &got[0], 0), got.empty() ? -1 : 0);
+        return got;
+    };
+    EXPECT_EQ(alone(keyOf(1)), bytesOf(1, 20000));
+    EXPECT_EQ(alone(keyOf(2)), "") << "it has parts";
+    ASSERT_TRUE(until([this] { return store.engine->stats().counters.readFromStaging == 2; })) << "the head of the large one, too";
+    ASSERT_TRUE(store.pack());
+    EXPECT_EQ(alone(keyOf(1)), bytesOf(1, 20000));
+    ASSERT_TRUE(until([this] { return store.engine->stats().counters.readFromCache == 1; })) << "the owner counts it";
+    EXPECT_EQ(workers[1]->readAlone(), 2U);
+}
+
+/// it is the reader's own copy
+TEST_F(RemoteStoreTest, aReaderOfACopyOutlivesTheObject)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 5000)), Status::ok);
+    const auto reader = workers[1]->read(keyOf(1));
+    ASSERT_TRUE(workers[0]->remove(keyOf(1)));
+    EXPECT_FALSE(workers[1]->read(keyOf(1))) << "though the owner has not heard of it";
+    for (unsigned n = 0; n < 10; ++n)
+        step();
+    owner = nullptr;
+    EXPECT_EQ(all(*reader), bytesOf(1, 5000));
+    Status status = Status::pending;
+    reader->fetch(5000, [&status](const Status s) { status = s; });
+    ASSERT_TRUE(until([&] { return status != Status::pending; }));
+    EXPECT_EQ(status, Status::aborted) << "there are no such bytes";
+}
+
+/// bytes that went bad are no hit, and no worker gets them
+TEST_F(RemoteStoreTest, damagedBytesInMemoryAreNoHit)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 3000)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    ASSERT_EQ(store.engine->close(60000), Status::ok);
+    ASSERT_TRUE(store.damageFirst(bytesOf(1, 3000)));
+    ASSERT_NO_FATAL_FAILURE(loseOwner());
+    ASSERT_NO_FATAL_FAILURE(meet());
+    EXPECT_NE(get(1, keyOf(1)), bytesOf(1, 3000));
+    EXPECT_EQ(workers[1]->readAlone(), 0U);
+}
+
+/// While a start goes on, only the owner knows whether an object may have a newer version.
+TEST_F(RemoteStoreTest, nothingIsReadAloneWhileAStartGoesOn)
+{
+    for (unsigned n = 0; n < 200; ++n)
+        ASSERT_EQ(put(0, keyOf(n), bytesOf(n, 20000)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    owner.reset();
+    store.crash();
+    workers[1]->poll();
+    ASSERT_EQ(store.open(), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(begin());
+    store.clock.advance(Owner::openMicros);
+    for (unsigned n = 0; n < 10 && !workers[1]->connected(); ++n) {
+        store.clock.advance(Link::connectMicros);
+        workers[1]->poll();
+        owner->poll();
+    }
+    ASSERT_TRUE(workers[1]->connected());
+    ASSERT_EQ(workers[1]->state(), EngineState::recovering);
+    const auto writer = workers[1]->create(keyOf(1000), infoOf(store.clock.wallSeconds()), 500);
+    ASSERT_TRUE(writer && writer->append(bytesOf(5, 500).data(), 500));
+    writer->finish([](Status) {});
+    owner->poll();
+    ASSERT_TRUE(finds(1, keyOf(1000))) << "it is staged";
+    const auto reader = workers[1]->read(keyOf(1000));
+    EXPECT_EQ(workers[1]->readAlone(), 0U);
+    EXPECT_EQ(all(*reader), bytesOf(5, 500));
+    ASSERT_TRUE(until([this] { return workers[1]->state() == EngineState::serving; }));
+    EXPECT_EQ(get(1, keyOf(1000)), bytesOf(5, 500));
+    EXPECT_EQ(workers[1]->readAlone(), 1U);
+}
+
+/// Nobody waits for a hint: many wake the owner once, and all are heard at its next turn.
+TEST_F(RemoteStoreTest, hintsWakeTheOwnerRarely)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    for (unsigned n = 0; n < 10; ++n)
+        step();
+    store.clock.advance(10 * Link::quietMicros);
+    const auto before = workers[0]->link().wakeUps();
+    const auto heard = owner->messages();
+    for (unsigned n = 0; n < 100; ++n)
+        workers[0]->touch(keyOf(1));
+    EXPECT_EQ(workers[0]->link().wakeUps(), before + 1);
+    owner->poll();
+    workers[0]->touch(keyOf(1));
+    EXPECT_EQ(workers[0]->link().wakeUps(), before + 1) << "within a millisecond";
+    store.clock.advance(Link::quietMicros);
+    workers[0]->touch(keyOf(1));
+    EXPECT_EQ(workers[0]->link().wakeUps(), before + 2);
+    owner->poll();
+    EXPECT_EQ(owner->messages(), heard + 102);
+}
+
 /// more than a ring has room for, made while it is read
 TEST_F(RemoteStoreTest, aQuestionIsAnswered)
 {

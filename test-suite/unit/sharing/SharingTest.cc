@@ -193,7 +193,7 @@ public:
         std::vector<Descriptor> descriptors;
         std::string error;
         uint32_t row = 0;
-        return takeGreeting(socket.get(), 9, descriptors, row) == Greeted::yes &&
+        return takeGreeting(socket.get(), Greeting::ofOwner, descriptors, row) == Greeted::yes &&
             channel.join(std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2]), error);
     }
     void say(const Messages::Kind kind, const std::string &content) { say(static_cast<uint32_t>(kind), content); }

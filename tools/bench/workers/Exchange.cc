@@ -4,8 +4,7 @@
 #include "tools/bench/workers/Exchange.h"
 
 #include "fs/cluster/sharing/Owner.h"
-#include "fs/cluster/sharing/RemoteReader.h"
-#include "fs/cluster/sharing/RemoteWriter.h"
+#include "fs/cluster/sharing/RemoteStore.h"
 #include "tools/base/Clock.h"
 #include "tools/base/LatencyHistogram.h"
 #include "tools/bench/engine/DirectEngine.h"
@@ -24,6 +23,7 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 using namespace ClusterFs;
 
@@ -52,23 +52,23 @@ class Worker
 {
 public:
     Worker(const std::string &path, const Bench::Load &load, const uint64_t bytes, Key (*const key)(uint64_t)):
-        load_(load), keyOf_(key), bytes_(bytes, '\0'), link_(std::make_shared<Link>(path, clock_)), tasks_(load.depth) {}
+        load_(load), keyOf_(key), bytes_(bytes, '\0'), store_(path, clock_), tasks_(load.depth) {}
 
     /// \returns false when something is not as it should be
     bool run(const uint64_t round, Blackboard &board) {
-        while (!link_->connected())
+        while (!store_.connected() || store_.state() != EngineState::serving)
             turn();
         const auto begin = processorMicros();
-        const auto before = link_->wakeUps();
+        const auto before = store_.link().wakeUps();
         board.step = Blackboard::working;
         next_ = round * load_.times;
         end_ = next_ + load_.times;
         for (auto &task: tasks_)
             start(task);
-        while (running_ && !failed_)
+        while ((running_ || !ended_.empty()) && !failed_)
             turn();
         board.micros = processorMicros() - begin;
-        board.wakeUps = link_->wakeUps() - before;
+        board.wakeUps = store_.link().wakeUps() - before;
         board.latency = static_cast<double>(nanos_.percentile(0.5)) / 1000;
         return !failed_;
     }
@@ -76,16 +76,23 @@ public:
 private:
     /// one object on its way
     struct Task {
-        std::unique_ptr<RemoteReader> reader;
-        std::unique_ptr<RemoteWriter> writer;
+        std::unique_ptr<Reader> reader;
+        std::unique_ptr<Writer> writer;
         uint64_t at = 0;
         Tools::Nanos begun = 0;
     };
 
     void turn() {
-        struct pollfd event = {link_->fd(), POLLIN, 0};
-        poll(&event, 1, 100);
-        link_->poll();
+        if (ended_.empty()) {
+            struct pollfd event = {store_.fd(), POLLIN, 0};
+            poll(&event, 1, 100);
+        }
+        store_.poll();
+        for (auto *const task: std::exchange(ended_, {})) {
+            task->reader = nullptr;
+            task->writer = nullptr;
+            start(*task);
+        }
     }
 
     void start(Task &task) {
@@ -96,11 +103,16 @@ private:
         task.begun = Tools::now();
         task.at = 0;
         if (!load_.stores) {
-            task.reader = std::make_unique<RemoteReader>(link_, key, bytes_.size());
-            fetch(task);
+            task.reader = store_.read(key);
+            if (task.reader)
+                copy(task);
+            else
+                end(task, false);
             return;
         }
-        task.writer = std::make_unique<RemoteWriter>(link_, key, ObjectInfo(), static_cast<int64_t>(bytes_.size()));
+        task.writer = store_.create(key, ObjectInfo(), static_cast<int64_t>(bytes_.size()));
+        if (!task.writer)
+            return end(task, false);
         task.writer->append(bytes_.data(), bytes_.size());
         const auto done = [this, &task](const Status s) { end(task, s == Status::ok); };
         const auto status = task.writer->finish(done);
@@ -108,18 +120,22 @@ private:
             done(status);
     }
 
+    void copy(Task &task) {
+        while (task.at < bytes_.size()) {
+            const auto copied = task.reader->copy(task.at, &bytes_[task.at], bytes_.size() - task.at);
+            if (copied < 0)
+                return fetch(task);
+            task.at += static_cast<uint64_t>(copied);
+        }
+        end(task, true);
+    }
+
     void fetch(Task &task) {
         task.reader->fetch(task.at, [this, &task](const Status status) {
-            if (status != Status::ok && status != Status::busy)
-                return end(task, false);
-            for (;;) {
-                const auto copied = task.reader->copy(task.at, &bytes_[task.at], bytes_.size() - task.at);
-                if (copied < 0)
-                    return fetch(task);
-                task.at += static_cast<uint64_t>(copied);
-                if (task.at == bytes_.size())
-                    return end(task, true);
-            }
+            if (status == Status::ok || status == Status::busy)
+                copy(task);
+            else
+                end(task, false);
         });
     }
 
@@ -127,22 +143,16 @@ private:
         nanos_.add(Tools::now() - task.begun);
         failed_ = failed_ || !well;
         --running_;
-        // not before this call has returned to the reader or writer
-        link_->later([this, &task] {
-            task.reader = nullptr;
-            task.writer = nullptr;
-            start(task);
-        });
-        ++running_;
-        link_->later([this] { --running_; });
+        ended_.push_back(&task); // turn() destroys the reader or writer, which may be the caller
     }
 
     const SystemClock clock_;
     const Bench::Load &load_;
     Key (*const keyOf_)(uint64_t);
     std::string bytes_;
-    const std::shared_ptr<Link> link_;
+    RemoteStore store_;
     std::vector<Task> tasks_;
+    std::vector<Task *> ended_; ///< whose object was read or stored
     uint64_t next_ = 0;
     uint64_t end_ = 0;
     unsigned running_ = 0;

@@ -29,13 +29,6 @@ public:
     /// staging; or ioError when the checkpoint was not written
     virtual Status close(unsigned maxMilliseconds) = 0;
 
-    /// Walks all objects when Config::list is on, in no order; objects that
-    /// come or go meanwhile may be left out.
-    /// \param cursor 0 to start; moved on by each call
-    /// \param looks how many records may be looked at; receives how many are left
-    /// \returns false when there are no more objects, or when looks is 0: then call again
-    virtual bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const = 0;
-
     /* Groups of callers who know better than the tracker. They need Config::localityMb, and are
      * kept like all groups: until room is needed for others, and after a restart for objects
      * that are stored. Squid's module uses none of these. */
@@ -83,8 +76,15 @@ public:
     /// all statistics as aligned text with stable names
     virtual std::string report() const = 0;
 
-    /// memory in which other processes can look objects up while this one changes it, as long as the engine lives
-    virtual SharedTables sharedTables() const = 0;
+    /// Lets other processes look objects up, and copy those that are in memory, while this one changes all of it, as long as the
+    /// engine lives. From now on, what comes into the read cache comes into memory that they can map. \see EngineView
+    /// \param tables receives what they need
+    /// \param error receives the reason when it fails
+    /// \returns false when the process may not have the descriptors or the memory
+    virtual bool share(SharedTables &tables, std::string &error) = 0;
+
+    /// Another process has read an object by itself: counts that, and keeps the object's bytes in memory as if it were read here.
+    virtual void noteRead(const Key &) = 0;
 };
 
 } // namespace ClusterFs

@@ -52,6 +52,13 @@ public:
     virtual bool peek(const Key &, ObjectInfo &) const = 0;
     virtual bool has(const Key &) const = 0; ///< the same, without its properties
 
+    /// Walks all objects when Config::list is on, in no order; objects that
+    /// come or go meanwhile may be left out.
+    /// \param cursor 0 to start; moved on by each call
+    /// \param looks how many records may be looked at; receives how many are left
+    /// \returns false when there are no more objects, or when looks is 0: then call again
+    virtual bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const = 0;
+
     /// Tells of a request that the proxy got, hit or miss: the engine learns which
     /// objects are wanted together, and prefetches those of a page that is opened.
     /// May be called several times for one request.
@@ -100,7 +107,8 @@ public:
     /// Moves an object to another key, whose object it replaces. newHead takes the
     /// place of its first oldHeadSize bytes, because Squid's metadata name the key.
     /// \param done is called once, from poll(): on failure the object stays where it
-    /// is; unsupported for a large object, whose parts name their key
+    /// is; unsupported for a large object, whose parts name their key; notFound also if an object was stored or
+    /// removed under the new key meanwhile
     virtual void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead,
                         std::function<void(Status)> done) = 0;
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 #include <sys/mman.h>
+#include <utility>
 
 namespace ClusterFs {
 namespace {
@@ -49,10 +50,31 @@ ClusterFs::Region::~Region()
         munmap(data_, size_);
 }
 
-ClusterFs::Buffer::Buffer(const size_t size, [[maybe_unused]] const Pages when):
+ClusterFs::Buffer::Buffer(const size_t size, const Pages when):
     data_(nullptr),
     size_(roundUp(size ? size : 1, PagePool::pageBytes)),
     source_(Source::Heap)
+{
+    findMemory(when);
+}
+
+ClusterFs::Buffer::Buffer(const size_t size, std::shared_ptr<SharedPages> from):
+    data_(nullptr),
+    size_(roundUp(size ? size : 1, PagePool::pageBytes)),
+    source_(Source::Heap),
+    shared_(std::move(from))
+{
+    data_ = shared_ ? shared_->take(size_ / PagePool::pageBytes) : nullptr;
+    if (data_) {
+        source_ = Source::Shared;
+        return;
+    }
+    shared_ = nullptr;
+    findMemory(Pages::atOnce);
+}
+
+void
+ClusterFs::Buffer::findMemory([[maybe_unused]] const Pages when)
 {
 #ifndef __SANITIZE_ADDRESS__ // the sanitizer guards the ends of heap memory only
     // Why not the heap: large buffers of all sizes, freed in any order, made it
@@ -92,6 +114,9 @@ ClusterFs::Buffer::~Buffer()
         // when the process has all the mappings that it may have. Then the addresses are lost, but not the memory.
         if (munmap(data_, size_) != 0)
             madvise(data_, size_, MADV_DONTNEED);
+        break;
+    case Source::Shared:
+        shared_->giveBack(data_, size_ / PagePool::pageBytes);
         break;
     }
 }

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/base/Id.h"
 #include "fs/cluster/base/SharedMemory.h"
+#include "fs/cluster/base/SharedPages.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -71,19 +72,25 @@ public:
     /// \param size bytes; rounded up to whole pages of 4096
     /// \throws std::bad_alloc when there is no memory
     explicit Buffer(size_t size, Pages = Pages::atOnce);
+    /// \param from which its memory comes, unless they have none left, or it is nil
+    Buffer(size_t size, std::shared_ptr<SharedPages> from);
     ~Buffer();
     Buffer(const Buffer &) = delete;
     Buffer &operator =(const Buffer &) = delete;
 
     char *data() const { return data_; }
     size_t size() const { return size_; }
+    /// where it begins in the memory that other processes read; -1 = it is not there
+    int64_t sharedAt() const { return source_ == Source::Shared ? data_ - shared_->data() : -1; }
 
 private:
-    enum class Source { Heap, Pool, Mapping };
+    enum class Source { Heap, Pool, Mapping, Shared };
+    void findMemory(Pages);
 
     char *data_;
     size_t size_;
     Source source_;
+    std::shared_ptr<SharedPages> shared_; ///< where the buffer is from; else nil
 };
 using BufferPointer = std::shared_ptr<Buffer>;
 

@@ -10,13 +10,36 @@
 namespace ClusterFs {
 namespace {
 constexpr size_t chunkBytes = PagePool::chunkPages * PagePool::pageBytes;
+
+/// mappings that no other process has
+class OwnPages final: public PageSource
+{
+public:
+    /// never destroyed, because a pool may outlive everything else
+    static OwnPages &Instance() {
+        static const auto instance = new OwnPages;
+        return *instance;
+    }
+
+    char *map(const size_t bytes) override {
+        const auto p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
+    }
+    bool unmap(char *const at, const size_t bytes) override { return munmap(at, bytes) == 0; }
+    bool release(char *const at, const size_t bytes) override { return madvise(at, bytes, MADV_DONTNEED) == 0; }
+};
 } // namespace
 } // namespace ClusterFs
+
+ClusterFs::PagePool::PagePool():
+    PagePool(OwnPages::Instance())
+{
+}
 
 ClusterFs::PagePool::~PagePool()
 {
     for (const auto &chunk: chunks_)
-        munmap(chunk.first, chunkBytes);
+        source_.unmap(chunk.first, chunkBytes);
 }
 
 char *
@@ -41,12 +64,9 @@ ClusterFs::PagePool::take(const size_t pages)
 char *
 ClusterFs::PagePool::map()
 {
-    const auto p = mmap(nullptr, chunkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return nullptr;
-    const auto base = static_cast<char *>(p);
+    const auto base = source_.map(chunkBytes);
     for (auto &from: from_)
-        from = std::min(from, base); // the kernel puts new mappings below older ones
+        from = std::min(from, base ? base : from); // the kernel puts new mappings below older ones
     return base;
 }
 
@@ -89,7 +109,7 @@ ClusterFs::PagePool::giveBack(char *const address, const size_t pages)
     idle_ += pages;
     if (chunk.used.none() && spare_) {
         const auto backed = chunk.backed.count();
-        if (munmap(base, chunkBytes) == 0) {
+        if (source_.unmap(base, chunkBytes)) {
             idle_ -= backed;
             chunks_.erase(found);
             return;
@@ -136,7 +156,7 @@ ClusterFs::PagePool::releaseIdle(char *const base, Chunk &chunk)
         end = begin;
         while (end < chunkPages && idle[end])
             ++end;
-        if (end == begin || madvise(base + begin * pageBytes, (end - begin) * pageBytes, MADV_DONTNEED) != 0)
+        if (end == begin || !source_.release(base + begin * pageBytes, (end - begin) * pageBytes))
             continue;
         for (auto page = begin; page < end; ++page)
             chunk.backed.reset(page);

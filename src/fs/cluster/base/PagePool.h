@@ -12,6 +12,20 @@
 
 namespace ClusterFs {
 
+/// where a pool has its chunks from
+class PageSource
+{
+public:
+    virtual ~PageSource() = default;
+
+    /// \returns the address of bytes that nobody else has; nil when there are none
+    virtual char *map(size_t bytes) = 0;
+    /// takes back what map() gave, whole. \returns false when that fails: the pool keeps the addresses
+    virtual bool unmap(char *, size_t bytes) = 0;
+    /// Gives the memory of whole pages back to the system, and keeps their addresses. \returns false when that fails
+    virtual bool release(char *, size_t bytes) = 0;
+};
+
 /// Gives out runs of whole pages from mappings of 1 MB, at the lowest address
 /// where they fit. The heap is no place for them: it puts its own header before
 /// each page-aligned block, so that up to a page between two of them stays empty,
@@ -26,7 +40,9 @@ public:
     static constexpr size_t chunkPages = 256; ///< pages in one mapping
     static constexpr size_t maxPages = 16; ///< most pages of one run
 
-    PagePool() = default;
+    PagePool(); ///< of mappings that no other process has
+    /// \param source outlives the pool
+    explicit PagePool(PageSource &source): source_(source) {}
     ~PagePool();
     PagePool(const PagePool &) = delete;
     PagePool &operator =(const PagePool &) = delete;
@@ -54,6 +70,7 @@ private:
     void releaseSome(char *base, Chunk &);
     size_t kept() const { return used_ / 8 + chunkPages; } ///< idle pages that keep their memory
 
+    PageSource &source_;
     mutable std::mutex mutex_;
     std::map<char *, Chunk> chunks_; ///< by address
     std::array<char *, maxPages + 1> from_ {}; ///< by pages of a run: no chunk below this address has such a run

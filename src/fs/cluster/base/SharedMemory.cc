@@ -60,6 +60,13 @@ ClusterFs::SharedMemory::sealWrites()
     (void)fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
 }
 
+ClusterFs::Descriptor
+ClusterFs::SharedMemory::readOnly() const
+{
+    Descriptor fd(open(("/proc/self/fd/" + std::to_string(fd_.get())).c_str(), O_RDONLY | O_CLOEXEC));
+    return fd ? std::move(fd) : Descriptor(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+}
+
 bool
 ClusterFs::SharedMemory::map(Descriptor fd, const size_t bytes, const Access access, std::string &error)
 {

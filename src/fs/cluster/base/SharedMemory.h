@@ -34,11 +34,16 @@ public:
     /// them.
     void sealWrites();
 
+    /// \returns a descriptor by which others can map it only to read, while this process writes; where there is no /proc, another one
+    /// of fd(); none when the process has all the descriptors that it may have
+    Descriptor readOnly() const;
+
     /// Maps what another process has made.
     /// \param bytes that it must have
     /// \param error receives the reason when it fails
     /// \returns false when it has another size, is not sealed, or can't be mapped
     bool map(Descriptor, size_t bytes, Access, std::string &error);
+    void closeDescriptor() { fd_.reset(); } ///< the mapping needs none
 
     char *data() const { return data_; } ///< nil when there is none
     size_t size() const { return size_; } ///< bytes

@@ -56,6 +56,9 @@ private:
     }
 };
 
+/// of a store, so that what another one has left on a device is not taken for its own
+using Uuid = std::array<uint8_t, 16>;
+
 /// for std::unordered_map
 struct KeyHash {
     size_t operator ()(const Key &k) const { return static_cast<size_t>(k.high() ^ k.low()); }

@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t recentShare = 4; ///< a window was used recently if less than one part of so many of the limit came in since
 constexpr uint64_t leastBytes = 4096; ///< smaller windows are worth no more, since each takes a page
 constexpr unsigned maxEvictions = 1024; ///< windows that leave memory in one call of evict(); more go in the next turn
+constexpr uint64_t addressesForByte = 3; ///< of windows that others see: gaps between these cost addresses, but no memory
+constexpr uint64_t leastAddresses = 64 << 20; ///< bytes
 constexpr unsigned maxBits = 32; ///< bits that the size of a window can have
 
 /// whether so many bytes of a window are few enough to keep only them
@@ -56,6 +58,54 @@ ClusterFs::WindowStore::WindowStore(const CostMeter &cost, UseMeter &use, const 
     use_(use),
     limit_(limit)
 {
+}
+
+/* sharing */
+
+bool
+ClusterFs::WindowStore::share(std::string &error)
+{
+    auto pages = std::make_shared<SharedPages>();
+    if (!pages->make(addressesForByte * roundUp(limit_, PagePool::pageBytes) + leastAddresses, error))
+        return false;
+    auto shown = std::make_unique<SharedWindows>(limit_);
+    if (shown->memory().fd() < 0) {
+        error = "no file descriptor for the table of what is in memory";
+        return false;
+    }
+    pages_ = std::move(pages);
+    shown_ = std::move(shown);
+    return true;
+}
+
+/// calls a function with each range that a window has whole, and where others see it
+template <class Change>
+void
+ClusterFs::WindowStore::changeShown(const Window &window, const Change &change)
+{
+    const auto at = static_cast<uint64_t>(window.buffer->sharedAt());
+    const auto &range = window.range;
+    if (!window.reduced)
+        return change(range, at);
+    for (const auto &piece: window.pieces)
+        change(ClusterRange{range.cluster, range.sequence, piece.start, piece.size}, at + piece.at);
+}
+
+/// lets other processes see a window whose bytes stay as they are until it leaves memory
+void
+ClusterFs::WindowStore::show(Window &window)
+{
+    if (!shown_ || window.buffer->sharedAt() < 0)
+        return;
+    window.shown = true;
+    changeShown(window, [this](const ClusterRange &range, const uint64_t at) { shown_->enter(range, at); });
+}
+
+void
+ClusterFs::WindowStore::hide(Window &window)
+{
+    if (std::exchange(window.shown, false))
+        changeShown(window, [this](const ClusterRange &range, const uint64_t at) { shown_->withdraw(range, at); });
 }
 
 /* finding */
@@ -148,7 +198,7 @@ ClusterFs::WindowStore::add(const ClusterRange &range, BufferPointer buffer)
 ClusterFs::WindowPointer
 ClusterFs::WindowStore::expect(const ClusterRange &range, const Window::Extra &extra)
 {
-    auto window = add(range, std::make_shared<Buffer>(range.size));
+    auto window = add(range, std::make_shared<Buffer>(range.size, pages_));
     window->loading = true;
     window->extra = extra;
     unaskedBytes_ += extra.unasked ? window->buffer->size() : 0;
@@ -159,8 +209,10 @@ void
 ClusterFs::WindowStore::arrived(const WindowPointer &window, const bool well)
 {
     window->loading = false;
-    if (well)
+    if (well) {
+        show(*window);
         return;
+    }
     window->extra.mates = window->extra.prefetched = 0; // nothing is learned from objects that never came
     drop(window);
 }
@@ -191,10 +243,11 @@ ClusterFs::WindowStore::split(const WindowPointer &whole, const std::pair<uint32
     const auto moved = std::min<uint64_t>(size, whole->buffer->size() - whole->splitOff);
     whole->splitOff += moved;
     bytes_ -= moved;
-    const auto buffer = std::make_shared<Buffer>(size);
+    const auto buffer = std::make_shared<Buffer>(size, pages_);
     memcpy(buffer->data(), whole->at(run.first), size);
     const auto part = add({whole->range.cluster, whole->range.sequence, run.first, size}, buffer);
     part->trusted = true;
+    show(*part);
     return true;
 }
 
@@ -281,7 +334,7 @@ ClusterFs::WindowStore::reduce(const Windows::iterator victim)
     const auto part = std::make_shared<Window>(*whole);
     part->reduced = true;
     part->extra = Window::Extra(); // remove() has counted it
-    part->buffer = std::make_shared<Buffer>(size);
+    part->buffer = std::make_shared<Buffer>(size, pages_);
     uint32_t at = 0;
     for (auto &p: part->pieces) {
         p.at = at;
@@ -289,6 +342,7 @@ ClusterFs::WindowStore::reduce(const Windows::iterator victim)
         at += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
     }
     bytes_ += size;
+    show(*part);
     byCluster_[part->range.cluster].add(windows_.emplace(since + costOf(size), part));
 }
 
@@ -298,6 +352,7 @@ ClusterFs::WindowStore::remove(const Windows::iterator victim)
     auto &window = *victim->second;
     const auto found = byCluster_.find(window.range.cluster);
     assert(found != byCluster_.end());
+    hide(window);
     found->second.remove(victim);
     if (found->second.all.empty())
         byCluster_.erase(found);

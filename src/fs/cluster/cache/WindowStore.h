@@ -4,12 +4,15 @@
 #ifndef SQUID_SRC_FS_CLUSTER_CACHE_WINDOWSTORE_H
 #define SQUID_SRC_FS_CLUSTER_CACHE_WINDOWSTORE_H
 
+#include "fs/cluster/cache/SharedWindows.h"
 #include "fs/cluster/cache/UseMeter.h"
 #include "fs/cluster/cache/Window.h"
 #include "fs/cluster/catalog/Listeners.h"
 #include "fs/cluster/device/CostMeter.h"
 
 #include <map>
+#include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,6 +34,13 @@ public:
     /// \param use learns from the windows that leave
     /// \param limit bytes of windows
     WindowStore(const CostMeter &cost, UseMeter &use, uint64_t limit);
+
+    /// From now on, windows come into memory that other processes may map to read, once.
+    /// \param error receives the reason when it fails
+    /// \returns false when there is no such memory
+    bool share(std::string &error);
+    const SharedPages *pages() const { return pages_.get(); } ///< where the windows are that others see; nil before share()
+    const SharedWindows *shown() const { return shown_.get(); } ///< which ones these are; nil before share()
 
     /// A reader wants bytes: counts a hit or a miss, and a hit is a use.
     /// \returns a window that covers the bytes, or nil
@@ -117,12 +127,17 @@ private:
     void reduce(Windows::iterator);
     template <class IsVoid> void removeIf(ClusterNo, IsVoid &&);
     void touch(Windows::iterator &);
+    template <class Change> void changeShown(const Window &, const Change &);
+    void show(Window &);
+    void hide(Window &);
     void noteAsked(Window &);
     void noteLeaving(const Window &);
 
     const CostMeter &cost_;
     UseMeter &use_;
     uint64_t limit_;
+    std::shared_ptr<SharedPages> pages_; ///< see pages()
+    std::unique_ptr<SharedWindows> shown_; ///< see shown()
     uint64_t bytes_ = 0; ///< see bytes()
     uint64_t unaskedBytes_ = 0; ///< see unaskedBytes()
     uint64_t writingBytes_ = 0; ///< bytes of windows on their way to the device

@@ -245,6 +245,8 @@ ClusterFs::Catalog::erase(const SlotNo slot)
 void
 ClusterFs::Catalog::supersede(const SlotNo slot)
 {
+    // what may have a newer version is hidden from readers: the parts may become orphans
+    assert(!index_[slot].parted() || !clusters_[index_[slot].firstPart()].pins);
     disownParts(slot);
     forget(slot);
 }
@@ -532,6 +534,8 @@ ClusterFs::Catalog::addPart(const ClusterNo n, const ClusterNo before, const Seq
     c.nextPart = noCluster;
     c.errors = 0;
     c.first = noSlot;
+    if (starting_)
+        incoming_.insert(n);
     if (before == noCluster)
         return;
     clusters_[before].nextPart = n;
@@ -579,7 +583,7 @@ ClusterFs::Catalog::freeIfEmpty(const ClusterNo n)
 void
 ClusterFs::Catalog::beginAdding(const uint64_t records)
 {
-    adding_ = true;
+    adding_ = starting_ = true;
     index_.expect(records);
 }
 
@@ -633,8 +637,15 @@ ClusterFs::Catalog::addEmpty(const ClusterNo n, const bool logged)
 void
 ClusterFs::Catalog::freeOrphan(const ClusterNo n)
 {
-    assert(clusters_[n].state == ClusterState::part && clusters_[n].first == noSlot);
+    assert(isOrphan(n) && !clusters_[n].pins);
     makeFree(n);
+}
+
+void
+ClusterFs::Catalog::endStart()
+{
+    starting_ = false;
+    incoming_.clear();
 }
 
 /* to look at */

@@ -14,6 +14,7 @@
 #include "fs/cluster/layout/IndexBlock.h"
 
 #include <functional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -173,6 +174,11 @@ public:
     /// \param records how many are expected, see Index::expect()
     void beginAdding(uint64_t records);
     void endAdding() { adding_ = false; }
+    /// Whether a part is of no object that the start has found. One that was written since beginAdding() is of an object that comes in.
+    bool isOrphan(const ClusterNo n) const {
+        return clusters_[n].state == ClusterState::part && clusters_[n].first == noSlot && !incoming_.count(n);
+    }
+    void endStart(); ///< all orphans are free
     bool adding() const { return adding_; }
 
     /// a cluster as the index log has it: packed, part or bad
@@ -203,7 +209,7 @@ public:
     void supersede(SlotNo);
     /// the index log has an object at a place where there is none; the next checkpoint must say so
     void noteGone(const ClusterNo c, const uint32_t offset) { changes_.gone(c, offset); }
-    void freeOrphan(ClusterNo);
+    void freeOrphan(ClusterNo); ///< makes an orphan's cluster free
     /// makes a packed cluster the next to go
     void moveToTail(const ClusterNo c) { clusters_.toTail(c); }
 
@@ -267,6 +273,8 @@ private:
     std::vector<ReleaseListener *> releaseListeners_;
     RelocationListener *relocationListener_ = nullptr;
     bool adding_ = false; ///< between beginAdding() and endAdding()
+    bool starting_ = false; ///< between beginAdding() and endStart()
+    std::unordered_set<ClusterNo> incoming_; ///< parts that were written meanwhile, even if they are something else by now
     uint64_t liveBytes_ = 0;
 };
 

@@ -46,7 +46,7 @@ ClusterFs::Index::Index(const uint64_t capacity, const uint32_t baseBuckets, con
     assert(capacity > 0 && capacity < Record::lastFlag);
     assert(baseBuckets > 0 && baseBuckets < Record::lastFlag);
     if (keepKeys)
-        keys_ = std::make_unique<Table<Key, SlotNo>>(records_.count());
+        keys_ = std::make_unique<Table<Key, SlotNo>>(records_.count(), "clusterfs-keys");
 }
 
 void
@@ -193,7 +193,9 @@ ClusterFs::Index::allocate()
     if (fresh_ >= records_.count())
         return noSlot;
     ++used_;
-    return SlotNo(static_cast<uint32_t>(fresh_++));
+    const auto slot = SlotNo(static_cast<uint32_t>(fresh_++));
+    head_[0].slots.store(fresh_, std::memory_order_relaxed);
+    return slot;
 }
 
 uint64_t

@@ -96,6 +96,7 @@ public:
     const Region &headMemory() const { return head_.region(); }
     const Region &bucketMemory() const { return buckets_.region(); }
     const Region &recordMemory() const { return records_.region(); }
+    const Region *keyMemory() const { return keys_ ? &keys_->region() : nullptr; } ///< nil unless keepsKeys()
 
 private:
     static constexpr uint32_t recordsInBucket = 2; ///< the mean from which on buckets are split

@@ -19,6 +19,7 @@ struct IndexHead {
     static constexpr size_t stripes = 1 << 16;
 
     std::atomic<uint64_t> buckets; ///< how many there are now
+    std::atomic<uint64_t> slots; ///< those from here on were never used
     std::atomic<uint32_t> counters[stripes];
 
     std::atomic<uint32_t> &counterOf(const HashedKey k) { return counters[k.bucket % stripes]; }

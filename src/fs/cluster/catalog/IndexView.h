@@ -25,6 +25,8 @@ public:
         uint64_t bucketsAtMost;
         const Record *records;
         uint64_t recordsAtMost;
+        const Key *keys; ///< by slot
+        uint64_t keysAtMost; ///< 0 = no keys are kept
         const ClusterEntry *clusters;
         uint32_t clusterCount;
         uint32_t baseBuckets; ///< of the smallest index; above 0
@@ -34,17 +36,33 @@ public:
     static constexpr unsigned maxTries = 8; ///< of a look-up, when the stripe changes meanwhile
     static constexpr unsigned maxSteps = 64; ///< records of a bucket that are looked at
 
-    /// \param info receives the object's properties
-    /// \returns false when there is none, or its record changes all the time
-    bool find(const Key &, ObjectInfo &info) const;
-
-private:
-    struct Found {
-        bool any = false;
+    /// where an object is
+    struct Place {
+        SlotNo slot = noSlot;
         Record record;
         uint64_t size = 0; ///< stored bytes
+        Sequence sequence{0}; ///< of the cluster that has its extent; of a staged object, anything
+        HashedKey hashed;
+        uint32_t counter = 0; ///< of its stripe, when all of this was so
     };
-    Found look(HashedKey) const;
+
+    /// \returns false when there is no such object, or its record changes all the time
+    bool locate(const Key &, Place &) const;
+    /// whether nothing in its stripe has changed since it was located: bytes that were copied from its place are its own
+    bool stays(const Place &) const;
+
+    /// \param info receives the object's properties
+    /// \returns see locate()
+    bool find(const Key &, ObjectInfo &info) const;
+    static ObjectInfo InfoOf(const Place &); ///< the object's properties
+
+    /// Walks the objects whose keys are kept.
+    /// \see ObjectStore::next()
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
+
+private:
+    bool look(HashedKey, Place &) const;
+    bool describe(Place &) const;
 
     const Tables tables_;
     const KeyHasher hasher_;

@@ -15,9 +15,9 @@ constexpr uint32_t noChunk = 0xffffffffU;
 
 ClusterFs::Staging::Staging(const uint64_t bytes):
     chunkCount_(static_cast<uint32_t>(std::max<uint64_t>(bytes / chunkBytes, 16))),
-    memory_(size_t(chunkCount_) * chunkBytes),
-    nextChunk_(chunkCount_),
-    table_(chunkCount_)
+    memory_(size_t(chunkCount_) * chunkBytes, "clusterfs-staging"),
+    nextChunk_(chunkCount_, "clusterfs-chunks"),
+    table_(chunkCount_, "clusterfs-staged")
 {
 }
 

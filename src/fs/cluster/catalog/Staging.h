@@ -116,6 +116,11 @@ public:
     /// memory that an object of that size takes
     static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
     uint32_t objects() const { return objects_; }
+    /* for StagingView in another process */
+    const Region &bytesMemory() const { return memory_; }
+    const Region &chainMemory() const { return nextChunk_.region(); }
+    const Region &objectMemory() const { return table_.region(); }
+
     StageNo slotsTouched() const { return freshStage_; } ///< this one and higher ones were never used
 
 private:

@@ -411,6 +411,7 @@ ClusterFs::LocalEngine::remove(const Key &key)
         return false;
     const Turn turn(context_);
     recovery_.removedNow(key);
+    writers_.moves.noteChange(key);
     const auto slot = context_.catalog.index().find(key);
     if (slot != noSlot || context_.mayReturn())
         journal_.removal(key, context_.sequence);
@@ -529,17 +530,56 @@ ClusterFs::LocalEngine::report() const
     return reportText(snapshotOf(*this, context_.device));
 }
 
-ClusterFs::SharedTables
-ClusterFs::LocalEngine::sharedTables() const
+bool
+ClusterFs::LocalEngine::share(SharedTables &tables, std::string &error)
 {
+    auto &windows = cache_.windows;
+    if (!windows.pages() && !windows.share(error))
+        return false;
     const auto &index = context_.catalog.index();
-    const auto of = [](const Region &memory) { return SharedTables::Memory{memory.fd(), memory.size()}; };
-    SharedTables tables;
-    tables.memories[SharedTables::head] = of(index.headMemory());
-    tables.memories[SharedTables::buckets] = of(index.bucketMemory());
-    tables.memories[SharedTables::records] = of(index.recordMemory());
-    tables.memories[SharedTables::clusters] = of(context_.catalog.clusters().memory());
+    const auto &staging = context_.catalog.staging();
+    const auto set = [&tables](const SharedTables::Which which, const Region &memory) {
+        tables.memories[which] = {memory.fd(), memory.size()};
+    };
+    set(SharedTables::head, index.headMemory());
+    set(SharedTables::buckets, index.bucketMemory());
+    set(SharedTables::records, index.recordMemory());
+    if (const auto keys = index.keyMemory())
+        set(SharedTables::keys, *keys);
+    else
+        tables.memories[SharedTables::keys] = {index.headMemory().fd(), 0};
+    set(SharedTables::clusters, context_.catalog.clusters().memory());
+    set(SharedTables::staging, staging.bytesMemory());
+    set(SharedTables::chunks, staging.chainMemory());
+    set(SharedTables::staged, staging.objectMemory());
+    set(SharedTables::windowTable, windows.shown()->memory());
+    tables.memories[SharedTables::windows] = {windows.pages()->fd(), windows.pages()->size()};
     tables.baseBuckets = context_.geometry.baseBuckets;
     tables.secret = checkpointer_.superblock().secret;
-    return tables;
+    tables.uuid = context_.uuid;
+    const auto missing = [](const SharedTables::Memory &memory) { return memory.fd < 0; };
+    if (std::none_of(tables.memories.begin(), tables.memories.end(), missing))
+        return true;
+    error = "no file descriptor for the index that workers are to see";
+    return false;
+}
+
+void
+ClusterFs::LocalEngine::noteRead(const Key &key)
+{
+    const Turn turn(context_);
+    const auto slot = usable(key);
+    if (slot == noSlot)
+        return;
+    ++context_.counters.opens;
+    const auto &r = context_.catalog.index()[slot];
+    if (r.staged()) {
+        ++context_.counters.readFromStaging;
+        return;
+    }
+    ++context_.counters.readFromCache;
+    const auto bytes = static_cast<uint32_t>(ExtentHeader::encodedBytes) + context_.catalog.payloadBytes(slot);
+    const ClusterRange range{r.cluster, context_.catalog.clusters()[r.cluster].sequence, r.offset(), bytes};
+    if (const auto window = cache_.windows.find(range))
+        window->use(range.start, range.size);
 }

@@ -76,7 +76,8 @@ public:
     Stats stats() const override;
     const Superblock *superblock() const override { return closed() ? nullptr : &checkpointer_.superblock(); }
     std::string report() const override;
-    SharedTables sharedTables() const override;
+    bool share(SharedTables &, std::string &error) override;
+    void noteRead(const Key &) override;
 
     /// index, cluster table and staging, to look at between two calls; searches and maps of a running store need them
     const StoreContext &context() const { return context_; }

@@ -15,8 +15,6 @@
 
 namespace ClusterFs {
 
-using Uuid = std::array<uint8_t, 16>;
-
 /// the usual text form, 8-4-4-4-12 hexadecimal digits
 std::string uuidText(const Uuid &);
 

@@ -18,6 +18,8 @@ void
 ClusterFs::HeadReplacer::Start(StoreContext &context, WriterGroup &writers, std::unique_ptr<ObjectReader> reader, Task task)
 {
     const auto me = std::make_shared<HeadReplacer>(context, writers, std::move(reader), std::move(task));
+    if (me->moves())
+        writers.moves.begin(me->task_.newKey);
     // in the next turn: done must not be called before this returns
     context.later.emplace_back([me] { me->collect(); });
 }
@@ -59,6 +61,8 @@ ClusterFs::HeadReplacer::store()
     const auto slot = catalog.index().find(task_.key);
     if (slot == noSlot || !reader_->reads(slot))
         return Status::notFound; // deleted or replaced meanwhile
+    if (moves() && writers_.moves.changed(task_.newKey))
+        return Status::notFound;
     const auto &old = catalog.index()[slot];
     if (old.staged() && staging[old.stage()].state != StageState::complete)
         return Status::busy; // on its way to the device
@@ -67,7 +71,7 @@ ClusterFs::HeadReplacer::store()
         return Status::full; // the old version keeps its record until its cluster is free
 
     const auto firstPart = old.parted() ? old.firstPart() : noCluster;
-    if (firstPart != noCluster && task_.newKey != task_.key)
+    if (firstPart != noCluster && moves())
         return Status::unsupported;
     size_t parts = 0;
     uint64_t total = task_.newHead.size() + rest_.size();
@@ -108,7 +112,7 @@ ClusterFs::HeadReplacer::store()
     }
     staging.complete(stage, context_.clock.micros());
     writers_.packing.noteComplete(stage);
-    context_.counters.headUpdates += task_.newKey == task_.key;
+    context_.counters.headUpdates += !moves();
     return Status::ok;
 }
 
@@ -116,6 +120,8 @@ void
 ClusterFs::HeadReplacer::finish(const Status status)
 {
     reader_.reset();
+    if (moves())
+        writers_.moves.end(task_.newKey);
     const auto done = std::move(task_.done);
     task_.done = nullptr;
     if (done)

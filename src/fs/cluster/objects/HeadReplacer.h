@@ -23,7 +23,8 @@ public:
         uint32_t oldHeadSize; ///< bytes to drop from the start
         std::string newHead; ///< bytes that take their place
         ObjectInfo info; ///< of the newer version; its size is ignored
-        /// Called once, in a later turn, unless the engine closes before: ok; notFound (deleted or replaced meanwhile);
+        /// Called once, in a later turn, unless the engine closes before: ok; notFound (deleted or replaced meanwhile, or
+        /// something was stored or removed under the new key);
         /// busy or full (may work later); unsupported (the old head goes on in the parts, the new one has no room, or
         /// the object has parts and the key is another one); or an error of reading.
         std::function<void(Status)> done;
@@ -35,6 +36,7 @@ public:
     HeadReplacer(StoreContext &, WriterGroup &, std::unique_ptr<ObjectReader>, Task);
 
 private:
+    bool moves() const { return task_.newKey != task_.key; }
     void collect();
     Status store();
     void finish(Status);

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/api/Writer.h"
 #include "fs/cluster/cache/WindowStore.h"
+#include "fs/cluster/objects/Moves.h"
 #include "fs/cluster/objects/WritingObject.h"
 #include "fs/cluster/packing/Allocator.h"
 #include "fs/cluster/packing/PackingQueue.h"
@@ -76,6 +77,7 @@ public:
     Journal &journal;
     PackingQueue &packing;
     RoomMaker &roomMaker;
+    Moves moves;
 
     uint64_t smallestFront() const; ///< bytes that each object has in front of its parts, at least
 

@@ -217,6 +217,7 @@ ClusterFs::WriterGroup::publish(const StageNo stage)
 {
     auto &catalog = context.catalog;
     const auto key = catalog.staging()[stage].key;
+    moves.noteChange(key);
     const auto older = catalog.index().find(key);
     if (older != noSlot || context.mayReturn())
         journal.removal(key, context.sequence);

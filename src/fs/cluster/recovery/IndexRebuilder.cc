@@ -677,6 +677,7 @@ ClusterFs::IndexRebuilder::finish(const GoOn &goOn)
     linked_.clear();
     older_.clear();
     checking_.clear();
+    catalog.endStart();
     return true;
 }
 
@@ -693,7 +694,7 @@ ClusterFs::IndexRebuilder::finish(const ClusterNo n)
     else if (c.state == ClusterState::packed)
         // differences from now, because ClusterEntry::heat has only 32 bits
         order_.add(n, static_cast<uint32_t>(inOrderOfWriting ? context_.sequence - c.sequence : context_.sequence.value() - c.heat));
-    else if (c.state == ClusterState::part && c.first == noSlot && c.sequence <= highest_)
+    else if (catalog.isOrphan(n))
         catalog.freeOrphan(n);
     const bool used = c.state == ClusterState::packed || c.state == ClusterState::part;
     if (used && (newest_ == noCluster || c.sequence > catalog.clusters()[newest_].sequence))

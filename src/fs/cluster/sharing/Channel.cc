@@ -41,9 +41,9 @@ ClusterFs::Channel::ring()
 }
 
 void
-ClusterFs::Channel::publish(const uint32_t kind, const uint32_t bytes)
+ClusterFs::Channel::publish(const uint32_t kind, const uint32_t bytes, const bool quiet)
 {
-    if (out_->publish(kind, bytes))
+    if (out_->publish(kind, bytes, quiet))
         ring();
 }
 

@@ -32,7 +32,8 @@ public:
     RingReader &in() { return *in_; }
 
     /// Gives a record that out() has reserved to the other side, and wakes it if it sleeps.
-    void publish(uint32_t kind, uint32_t bytes);
+    /// \param quiet whether it may sleep on, see RingWriter::publish()
+    void publish(uint32_t kind, uint32_t bytes, bool quiet = false);
     /// gives back the room of records that in() has given, and wakes the other side if it waits for that
     void release();
     /// Says that this side is going to sleep until bell() is readable.

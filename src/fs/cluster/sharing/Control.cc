@@ -4,9 +4,9 @@
 #include "fs/cluster/sharing/Control.h"
 
 void
-ClusterFs::Control::begin(const Engine &engine)
+ClusterFs::Control::begin(const Engine &engine, const SharedTables &ofEngine)
 {
-    tables = engine.sharedTables();
+    tables = ofEngine;
     for (auto &memory: tables.memories)
         memory.fd = -1;
     deviceBytes = engine.deviceBytes();

@@ -36,7 +36,7 @@ struct Control {
     std::atomic<uint64_t> turns; ///< of the owner: it hangs while this stays the same
 
     /// the owner's, at its start
-    void begin(const Engine &);
+    void begin(const Engine &, const SharedTables &);
     /// the owner's, after each turn
     void show(const Engine &);
 };

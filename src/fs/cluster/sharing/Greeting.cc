@@ -5,7 +5,9 @@
 
 #include "fs/cluster/base/SystemError.h"
 #include "fs/cluster/base/Version.h"
+#include "fs/cluster/cache/SharedWindows.h"
 #include "fs/cluster/catalog/IndexView.h"
+#include "fs/cluster/catalog/Staging.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/sharing/Messages.h"
@@ -68,7 +70,8 @@ ClusterFs::programMark()
     for (const auto bytes: {Channel::toOwnerBytes, Channel::toWorkerBytes, sizeof(Control), sizeof(Messages::Note), sizeof(ObjectInfo),
              sizeof(Messages::Open), sizeof(Messages::OpenWriter), sizeof(Messages::Fetch), sizeof(Messages::Create), sizeof(Messages::NewHead),
              sizeof(Messages::Bytes), sizeof(Messages::Done), sizeof(WorkerRows),
-             sizeof(IndexHead), sizeof(Record), sizeof(ClusterEntry), static_cast<size_t>(Messages::Kind::replaced)})
+             sizeof(IndexHead), sizeof(Record), sizeof(ClusterEntry), sizeof(Staged), sizeof(SharedWindowRow),
+             size_t(SharedTables::count), static_cast<size_t>(Messages::Kind::replaced)})
         add(bytes);
     return hash;
 }

@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_SHARING_GREETING_H
 #define SQUID_SRC_FS_CLUSTER_SHARING_GREETING_H
 
+#include "fs/cluster/api/SharedTables.h"
 #include "fs/cluster/base/Descriptor.h"
 
 #include <cstdint>
@@ -19,6 +20,9 @@ namespace ClusterFs {
 struct Greeting {
     static constexpr uint32_t mark = 0x43664f77; ///< tells it from what another program would send
     static constexpr size_t maxDescriptors = 16;
+    /// that an owner sends: memory and two bells of the channel, Control, WorkerRows, and the engine's memories
+    static constexpr size_t ofOwner = 5 + SharedTables::count;
+    static_assert(ofOwner <= maxDescriptors, "they go in one message");
 
     uint32_t magic = mark;
     uint32_t descriptors = 0; ///< how many come along

@@ -74,7 +74,7 @@ ClusterFs::Link::join()
 {
     std::vector<Descriptor> descriptors;
     uint32_t row = 0;
-    const auto greeted = takeGreeting(socket_.get(), 5 + SharedTables::count, descriptors, row);
+    const auto greeted = takeGreeting(socket_.get(), Greeting::ofOwner, descriptors, row);
     if (greeted == Greeted::notYet)
         return;
     // a worker of another version is about to be restarted, or its owner is: it tries again
@@ -101,14 +101,16 @@ ClusterFs::Link::take(std::vector<Descriptor> all, const uint32_t row)
             !rowMemory_.map(std::move(all[4]), sizeof(WorkerRows), SharedMemory::Access::write, error))
         return false;
     const auto control = reinterpret_cast<const Control *>(controlMemory_.data());
-    SharedIndex::Descriptors tables;
+    EngineView::Descriptors tables;
     for (size_t i = 0; i < tables.size(); ++i)
         tables[i] = std::move(all[5 + i]);
-    auto index = std::make_unique<SharedIndex>();
-    if (!index->map(std::move(tables), control->tables, error) || !events_.watch(channel->bell().fd()))
+    auto view = std::make_unique<EngineView>();
+    if (!view->map(std::move(tables), control->tables, error) || !events_.watch(channel->bell().fd()))
         return false;
     channel_ = std::move(channel);
-    index_ = std::move(index);
+    controlMemory_.closeDescriptor();
+    rowMemory_.closeDescriptor();
+    view_ = std::move(view);
     control_ = control;
     rows_ = reinterpret_cast<WorkerRows *>(rowMemory_.data());
     row_ = &rows_->rows[row];
@@ -129,10 +131,43 @@ ClusterFs::Link::hangs()
     return now - turnSeenAt_ > hangMicros;
 }
 
+/// whether an object may be looked up, and nobody wants it removed
+bool
+ClusterFs::Link::open(const Key &key) const
+{
+    return connected() && control_->open.load(std::memory_order_relaxed) && !rows_->mayHave(key);
+}
+
+bool
+ClusterFs::Link::read(const Key &key, const uint64_t most, EngineView::Copy &copy) const
+{
+    return open(key) && started() && view_->read(key, most, copy);
+}
+
+/// Whether the owner's start is over: until then, only the owner knows whether an object may have a newer version.
+bool
+ClusterFs::Link::started() const
+{
+    const auto state = control_->state.load(std::memory_order_relaxed);
+    return state == EngineState::serving || state == EngineState::readOnly;
+}
+
+bool
+ClusterFs::Link::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    if (!connected() || !started())
+        return false;
+    while (view_->next(cursor, key, info, looks)) {
+        if (open(key))
+            return true;
+    }
+    return false;
+}
+
 bool
 ClusterFs::Link::find(const Key &key, ObjectInfo &info, const bool counted) const
 {
-    const auto found = connected() && control_->open.load(std::memory_order_relaxed) && !rows_->mayHave(key) && index_->find(key, info);
+    const auto found = open(key) && view_->find(key, info);
     if (counted && connected())
         row_->count(found);
     return found;
@@ -154,7 +189,7 @@ ClusterFs::Link::disconnect()
     rows_ = nullptr;
     row_ = nullptr;
     rowMemory_ = SharedMemory();
-    index_ = nullptr;
+    view_ = nullptr;
     socket_.reset();
     kept_.clear();
     keptBytes_ = 0;
@@ -201,7 +236,7 @@ ClusterFs::Link::dispatch(const RingReader::Record &record)
 
 /// \returns false when the ring has no room
 bool
-ClusterFs::Link::put(const Kind kind, const void *const message, const size_t size, const void *const more, const size_t bytes)
+ClusterFs::Link::put(const Kind kind, const void *const message, const size_t size, const void *const more, const size_t bytes, const bool quiet)
 {
     const auto all = static_cast<uint32_t>(size + bytes);
     const auto to = channel_->out().reserve(all);
@@ -210,8 +245,19 @@ ClusterFs::Link::put(const Kind kind, const void *const message, const size_t si
     memcpy(to, message, size);
     if (bytes)
         memcpy(to + size, more, bytes);
-    channel_->publish(static_cast<uint32_t>(kind), all);
+    channel_->publish(static_cast<uint32_t>(kind), all, quiet);
     return true;
+}
+
+/// Whether a hint leaves the owner asleep. It wakes by itself ten times a second, too.
+bool
+ClusterFs::Link::mayBeQuiet()
+{
+    const auto now = clock_.micros();
+    if (now - wokenAt_ < quietMicros)
+        return true;
+    wokenAt_ = now;
+    return false;
 }
 
 void

@@ -5,13 +5,13 @@
 #define SQUID_SRC_FS_CLUSTER_SHARING_LINK_H
 
 #include "fs/cluster/base/Clock.h"
+#include "fs/cluster/engine/EngineView.h"
 #include "fs/cluster/sharing/Channel.h"
 #include "fs/cluster/sharing/Control.h"
 #include "fs/cluster/base/Descriptor.h"
 #include "fs/cluster/sharing/EventSet.h"
 #include "fs/cluster/sharing/Messages.h"
 #include "fs/cluster/sharing/WorkerRows.h"
-#include "fs/cluster/sharing/SharedIndex.h"
 #include "fs/cluster/base/SharedMemory.h"
 
 #include <cstdint>
@@ -68,12 +68,21 @@ public:
     /// \param counted whether it is a client's
     /// \returns false when there is none, when somebody wants it removed, or when there is no owner
     bool find(const Key &, ObjectInfo &, bool counted) const;
+    /// Copies an object out of the owner's memory, without a message.
+    /// \see EngineView::read()
+    bool read(const Key &, uint64_t most, EngineView::Copy &) const;
 
-    /// Sends a message that may be lost: a hint.
+    /// Walks the objects that can be read by themselves.
+    /// \see ObjectStore::next()
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
+
+    static constexpr uint64_t quietMicros = 1000; ///< within which hints wake the owner once
+
+    /// Sends a message that may be lost, and that nobody waits for: a hint.
     template <class Message>
     void hint(const Messages::Kind kind, const Message &message) {
         if (connected() && kept_.empty())
-            put(kind, &message, sizeof(message), nullptr, 0);
+            put(kind, &message, sizeof(message), nullptr, 0, mayBeQuiet());
     }
     /// Sends a message, once, as long as the owner lives.
     template <class Message>
@@ -131,7 +140,10 @@ private:
     void sendRemovals();
     void forgetHeardRemovals();
     void runLater();
-    bool put(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
+    bool put(Messages::Kind, const void *message, size_t, const void *more, size_t bytes, bool quiet = false);
+    bool mayBeQuiet();
+    bool open(const Key &) const;
+    bool started() const;
     void sendOrKeep(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);
 
     const std::string path_;
@@ -144,7 +156,8 @@ private:
     SharedMemory rowMemory_;
     WorkerRows *rows_ = nullptr; ///< of all workers; nil unless connected
     WorkerRow *row_ = nullptr; ///< of this worker
-    std::unique_ptr<SharedIndex> index_; ///< nil unless connected
+    std::unique_ptr<EngineView> view_; ///< nil unless connected
+    uint64_t wokenAt_ = 0; ///< Clock::micros() when a hint was the last to wake the owner
     uint64_t turnsSeen_ = 0; ///< of the owner, see Control
     uint64_t turnSeenAt_ = 0; ///< Clock::micros() when these were seen first
     uint64_t nextAttempt_ = 0; ///< Clock::micros()

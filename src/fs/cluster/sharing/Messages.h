@@ -23,6 +23,7 @@ namespace Messages {
 enum class Kind : uint32_t {
     note = 1, ///< Note: see Engine::note()
     touch, ///< Named: see Engine::touch()
+    haveRead, ///< Named: see Engine::noteRead()
     unadmitted, ///< Named: see Engine::noteUnadmitted()
     remove, ///< Remove: see Engine::remove()
     updateInfo, ///< Described: see Engine::updateInfo()

@@ -43,17 +43,11 @@ ClusterFs::Owner::Open(Engine &engine, const Clock &clock, const std::string &pa
 bool
 ClusterFs::Owner::makeMemory(std::string &error)
 {
-    for (const auto &memory: engine_.sharedTables().memories) {
-        if (memory.fd < 0) {
-            error = "no file descriptor for the index that workers are to see";
-            return false;
-        }
-    }
-    if (!controlMemory_.make("clusterfs-control", sizeof(Control), error) ||
+    if (!engine_.share(tables_, error) || !controlMemory_.make("clusterfs-control", sizeof(Control), error) ||
             !rowMemory_.make("clusterfs-workers", sizeof(WorkerRows), error))
         return false;
     control_ = new (controlMemory_.data()) Control();
-    control_->begin(engine_);
+    control_->begin(engine_, tables_);
     rows_ = reinterpret_cast<WorkerRows *>(rowMemory_.data()); // as zeros it is empty, and takes no memory
     rows_->rowsUsed.store(ownRow + 1, std::memory_order_relaxed);
     return true;
@@ -151,7 +145,7 @@ ClusterFs::Owner::admit(Descriptor socket)
         rows_->rowsUsed.store(row + 1, std::memory_order_release);
     const auto bell = channel.bell().fd();
     std::vector<int> descriptors{channel.memoryFd(), bell, channel.othersBellFd(), controlMemory_.fd(), rowMemory_.fd()};
-    for (const auto &memory: engine_.sharedTables().memories)
+    for (const auto &memory: tables_.memories)
         descriptors.push_back(memory.fd);
     if (!events_.watch(bell) || !events_.watch(socket.get()) || !greet(socket.get(), descriptors, row)) {
         events_.unwatch(bell);

@@ -105,6 +105,7 @@ private:
     const uint64_t openAt_; ///< Clock::micros(), see Control::open
     EventSet events_;
     Descriptor listening_;
+    SharedTables tables_; ///< of the engine
     SharedMemory controlMemory_;
     Control *control_ = nullptr;
     SharedMemory rowMemory_;

@@ -96,10 +96,16 @@ ClusterFs::RemoteStore::look(const Key &key, ObjectInfo &info, const bool counte
 {
     if (!link_->find(key, info, counted))
         return false;
-    const auto expired = fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
     if (info.timestamp > 0 && info.timestamp <= shown(link_->control(), &Control::doubtedUntil))
         info.flags |= flagDoubtful;
-    return !expired;
+    return !expired(info);
+}
+
+/// whether an object is past its lifetime
+bool
+ClusterFs::RemoteStore::expired(const ObjectInfo &info) const
+{
+    return fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
 }
 
 bool
@@ -107,6 +113,16 @@ ClusterFs::RemoteStore::has(const Key &key) const
 {
     ObjectInfo info;
     return peek(key, info);
+}
+
+bool
+ClusterFs::RemoteStore::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    while (link_->next(cursor, key, info, looks)) {
+        if (!expired(info))
+            return true;
+    }
+    return false;
 }
 
 void
@@ -151,9 +167,50 @@ ClusterFs::RemoteStore::noteUnadmitted(const Key &key)
 
 /* reading */
 
+/// an object that this process has copied
+class ClusterFs::RemoteStore::WholeReader final: public Reader
+{
+public:
+    WholeReader(std::shared_ptr<Link> link, EngineView::Copy copy): link_(std::move(link)), copy_(std::move(copy)) {}
+    ~WholeReader() override { *alive_ = false; }
+
+    uint64_t size() const override { return copy_.info.size; }
+    int64_t copy(const uint64_t offset, char *const to, const size_t size) override {
+        const auto bytes = offset < this->size() ? std::min<uint64_t>(size, this->size() - offset) : 0;
+        memcpy(to, copy_.data() + offset, bytes);
+        return static_cast<int64_t>(bytes);
+    }
+    void fetch(const uint64_t offset, std::function<void(Status)> done) override {
+        const auto status = offset < size() || !offset ? Status::ok : Status::aborted;
+        link_->later([status, done = std::move(done), alive = alive_] {
+            if (*alive)
+                done(status);
+        });
+    }
+
+private:
+    const std::shared_ptr<Link> link_;
+    const EngineView::Copy copy_;
+    const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); ///< false for what comes later than the end
+};
+
+/// \returns nil when the object is not in memory, or not whole there
+std::unique_ptr<ClusterFs::Reader>
+ClusterFs::RemoteStore::readAlone(const Key &key)
+{
+    EngineView::Copy copy;
+    if (!link_->read(key, RemoteReader::pieceBytes, copy) || expired(copy.info))
+        return nullptr;
+    ++readAlone_;
+    link_->hint(Kind::haveRead, Named{key});
+    return std::make_unique<WholeReader>(link_, std::move(copy));
+}
+
 std::unique_ptr<ClusterFs::Reader>
 ClusterFs::RemoteStore::read(const Key &key)
 {
+    if (auto reader = readAlone(key))
+        return reader;
     ObjectInfo info;
     if (!peek(key, info))
         return nullptr;

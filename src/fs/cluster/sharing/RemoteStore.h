@@ -53,6 +53,7 @@ public:
     bool find(const Key &, ObjectInfo &) override;
     bool peek(const Key &key, ObjectInfo &info) const override { return look(key, info, false); }
     bool has(const Key &) const override;
+    bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const override;
     void note(const Request &) override;
     void touch(const Key &) override;
     bool canCreate(int64_t size, int &load) const override;
@@ -76,10 +77,14 @@ public:
 
     uint64_t lookups() const { return lookups_; } ///< calls of find() so far
     uint64_t found() const { return found_; } ///< those that found the object
+    uint64_t readAlone() const { return readAlone_; } ///< objects that were read without a message that somebody waits for
 
 private:
     class HeadRequest;
+    class WholeReader;
+    std::unique_ptr<Reader> readAlone(const Key &);
     bool look(const Key &, ObjectInfo &, bool counted) const;
+    bool expired(const ObjectInfo &) const;
     void ask(Messages::Kind, Messages::NewHead, const std::string &newHead, std::function<void(Status)> done);
     void forget(uint64_t number);
 
@@ -95,6 +100,7 @@ private:
     uint64_t figuresSince_ = 0; ///< Clock::micros() of the first one
     uint64_t lookups_ = 0;
     uint64_t found_ = 0;
+    uint64_t readAlone_ = 0;
 };
 
 } // namespace ClusterFs

@@ -69,13 +69,15 @@ ClusterFs::RingWriter::reserve(const uint32_t bytes)
 }
 
 bool
-ClusterFs::RingWriter::publish(const uint32_t kind, const uint32_t bytes)
+ClusterFs::RingWriter::publish(const uint32_t kind, const uint32_t bytes, const bool quiet)
 {
     assert(kind && recordBytes(bytes) <= toEnd(written_));
     const RecordHead head{bytes, kind};
     memcpy(at(written_), &head, sizeof(head));
     written_ += recordBytes(bytes);
     state_.written.store(written_, std::memory_order_release);
+    if (quiet)
+        return false;
     // either we see that the reader sleeps, or it sees the record when it looks again, in sleep()
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return state_.readerSleeps.load(std::memory_order_relaxed) &&

@@ -76,8 +76,9 @@ public:
     /// Gives a record to the other side.
     /// \param kind any number but 0
     /// \param bytes of its content, not more than were reserved
+    /// \param quiet whether the other side may sleep on: it finds the record when something else wakes it
     /// \returns whether the other side sleeps and has to be woken
-    bool publish(uint32_t kind, uint32_t bytes);
+    bool publish(uint32_t kind, uint32_t bytes, bool quiet = false);
 
     /// Says that the writer wants to be woken when there is more room.
     /// \returns false when so much room is there already

@@ -89,12 +89,15 @@ ClusterFs::Session::handle(const Record &record)
         return;
     }
     case Kind::touch:
+    case Kind::haveRead:
     case Kind::unadmitted: {
         Named m;
         if (!take(record, m))
             return;
         if (kind == Kind::touch)
             engine_.touch(m.key);
+        else if (kind == Kind::haveRead)
+            engine_.noteRead(m.key);
         else
             engine_.noteUnadmitted(m.key);
         return;

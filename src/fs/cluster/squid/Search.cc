@@ -83,5 +83,6 @@ ClusterFs::SwapDir::lists() const
 bool
 ClusterFs::SwapDir::nextObject(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
-    return started() && readable() && config_.list && home_->engine().next(cursor, key, info, looks);
+    const auto forOthers = home_ && home_->owner(); // workers list what this process has for them
+    return !forOthers && readable() && config_.list && store_->next(cursor, key, info, looks);
 }
