@@ -145,6 +145,20 @@ TEST(SharedPagesFaults, withoutProcOthersSeeThemAllTheSame)
         GTEST_SKIP() << whyNot;
 }
 
+TEST(SharedPagesFaults, aDescriptorForOthersMayBeMissing)
+{
+    const auto noProc = SyscallFault({SCMP_SYS(openat)}, ENOENT).always();
+    const auto noCopy = SyscallFault({SCMP_SYS(fcntl)}, EMFILE).with(1, F_DUPFD_CLOEXEC);
+    const auto whyNot = withFaults({noProc, noCopy}, [] {
+        SharedPages pages;
+        std::string error;
+        EXPECT_FALSE(pages.make(MB, error));
+        EXPECT_NE(error.find("no file descriptor for shared memory"), std::string::npos) << error;
+    });
+    if (!whyNot.empty())
+        GTEST_SKIP() << whyNot;
+}
+
 TEST(SharedPagesFaults, whatIsMissingIsTold)
 {
     const auto whyNot = withFaults({SyscallFault({SCMP_SYS(memfd_create)}, EMFILE)}, [] {

@@ -133,6 +133,14 @@ TEST(SharedWindows, nothingIsTakenFromARowThatChanges)
     EXPECT_TRUE(a.sees(rangeOf(1, 0, 1000), 0));
 }
 
+TEST(SharedWindows, nothingIsNoWindow)
+{
+    Alone a;
+    a.windows.enter(rangeOf(1, 0, 0), 0);
+    a.windows.withdraw(rangeOf(1, 0, 0), 0);
+    EXPECT_FALSE(a.sees(rangeOf(1, 0, 1), 0));
+}
+
 /// few of the windows that a cache has find their row full
 TEST(SharedWindows, haveRoomForTheSmallest)
 {
@@ -174,6 +182,19 @@ TEST(SharedWindowStore, showsWindowsWhileTheyAreInMemory)
     EXPECT_TRUE(s.sees(rangeOf(1, 20000, 3000)));
     s.windows.forget(ClusterNo(1));
     EXPECT_FALSE(s.sees(rangeOf(1, 20000, 3000)));
+}
+
+/// larger than the addresses that there are: it is the owner's alone
+TEST(SharedWindowStore, aWindowInMemoryOfItsOwnIsNotShown)
+{
+    Shared s;
+    const auto range = rangeOf(1, 0, 100 * MB);
+    const auto window = s.windows.expect(range, Window::Extra());
+    ASSERT_EQ(window->buffer->sharedAt(), -1);
+    s.windows.arrived(window, true);
+    EXPECT_TRUE(s.windows.peek(range));
+    char byte;
+    EXPECT_FALSE(s.view->copy(rangeOf(1, 0, 1), &byte));
 }
 
 TEST(SharedWindowStore, whatDoesNotArriveIsNotShown)

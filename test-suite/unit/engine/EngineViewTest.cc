@@ -2,6 +2,7 @@
 /* Objects of an engine as another process reads them: out of staging and out of the read cache. */
 
 #include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/unit/support/SyscallFaults.h"
 
 #include "fs/cluster/engine/EngineView.h"
 
@@ -83,6 +84,43 @@ TEST(EngineView, refusesWhatCantBe)
     EXPECT_TRUE(refused([](SharedTables &tables) { tables.memories[SharedTables::clusters].bytes += 4096; }));
     EXPECT_TRUE(refused([](SharedTables &tables) { std::swap(tables.memories[SharedTables::head], tables.memories[SharedTables::records]); }));
     EXPECT_TRUE(refused([](SharedTables &tables) { std::swap(tables.memories[SharedTables::chunks], tables.memories[SharedTables::staging]); }));
+}
+
+/// where the process may have no more memory that others map, whatever it lacks
+TEST(EngineView, memoryThatCannotBeSharedIsTold)
+{
+    const SyscallFault none({SCMP_SYS(memfd_create)}, EMFILE);
+    const auto refused = [&](SyscallFault fault, const std::string &why) {
+        const auto whyNot = withFaults({std::move(fault)}, [&why] {
+            TestStore t(16 * MB);
+            ASSERT_NO_FATAL_FAILURE(t.start());
+            SharedTables tables;
+            std::string error;
+            EXPECT_FALSE(t.engine->share(tables, error));
+            EXPECT_NE(error.find(why), std::string::npos) << error;
+        });
+        return whyNot;
+    };
+    constexpr unsigned ofEngine = 7; // memories that it makes at its start, see SharedTables
+    for (const auto &whyNot: {refused(SyscallFault(none).times(1), "no file descriptor for the index"),
+                              refused(SyscallFault(none).nth(ofEngine + 1), "no shared memory"),
+                              refused(SyscallFault(none).nth(ofEngine + 2), "no file descriptor for the table")}) {
+        if (!whyNot.empty())
+            GTEST_SKIP() << whyNot;
+    }
+}
+
+TEST(EngineView, readsNothingOfAnEngineThatItHasNotMapped)
+{
+    const EngineView view;
+    EngineView::Copy copy;
+    ObjectInfo info;
+    Key key;
+    uint64_t cursor = 0;
+    unsigned looks = 10;
+    EXPECT_FALSE(view.read(keyOf(1), most, copy));
+    EXPECT_FALSE(view.find(keyOf(1), info));
+    EXPECT_FALSE(view.next(cursor, key, info, looks));
 }
 
 TEST(EngineView, readsWhatIsInMemory)

@@ -293,6 +293,74 @@ TEST_F(RemoteStoreTest, hintsWakeTheOwnerRarely)
     EXPECT_EQ(owner->messages(), heard + 102);
 }
 
+namespace {
+
+/// whose engine keeps the keys
+class ListedStoreTest: public RemoteStoreTest
+{
+protected:
+    ListedStoreTest() { store.config.list = true; }
+
+    /// how many objects a worker lists, some looks at a time
+    size_t listed(const size_t worker) const {
+        size_t count = 0;
+        uint64_t cursor = 0;
+        Key key;
+        ObjectInfo info;
+        for (unsigned turn = 0; turn < 20; ++turn) {
+            unsigned looks = 7;
+            while (workers[worker]->next(cursor, key, info, looks))
+                ++count;
+        }
+        return count;
+    }
+};
+
+} // namespace
+
+TEST_F(ListedStoreTest, listsWhatIsThere)
+{
+    for (unsigned n = 0; n < 50; ++n)
+        ASSERT_EQ(put(0, keyOf(n), bytesOf(n, 1000)), Status::ok);
+    EXPECT_EQ(listed(0), 50U);
+    EXPECT_EQ(listed(1), 50U);
+    workers[0]->remove(keyOf(7));
+    EXPECT_EQ(listed(1), 49U) << "the owner has not heard of it";
+    workers[1]->setFileLifetime(10);
+    store.clock.advance(20 * 1000000);
+    EXPECT_EQ(listed(1), 0U) << "too old";
+    EXPECT_EQ(listed(0), 49U);
+    owner = nullptr;
+    ASSERT_TRUE(until([this] { return !workers[0]->connected(); }));
+    EXPECT_EQ(listed(0), 0U);
+}
+
+TEST_F(RemoteStoreTest, tooOldToBeReadAlone)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    workers[1]->setFileLifetime(10);
+    EXPECT_TRUE(workers[1]->read(keyOf(1)));
+    store.clock.advance(20 * 1000000);
+    EXPECT_FALSE(workers[1]->read(keyOf(1)));
+    EXPECT_EQ(workers[1]->readAlone(), 1U);
+}
+
+/// an answer that comes after its reader is gone reaches nobody
+TEST_F(RemoteStoreTest, aReaderOfACopyMayGoAtOnce)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    auto reader = workers[1]->read(keyOf(1));
+    bool answered = false;
+    reader->fetch(0, [&answered](Status) { answered = true; });
+    reader = nullptr;
+    for (unsigned n = 0; n < 10; ++n)
+        step();
+    EXPECT_FALSE(answered);
+    reader = workers[1]->read(keyOf(1));
+    char got[10];
+    EXPECT_EQ(reader->copy(2000, got, sizeof(got)), 0);
+}
+
 /// more than a ring has room for, made while it is read
 TEST_F(RemoteStoreTest, aQuestionIsAnswered)
 {
