@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several workers with one cache_dir: whatever one of them stores, changes or deletes, the others serve so."""
 
+import itertools
 import os
 import re
 import signal
@@ -159,10 +160,19 @@ def test_squid_has_no_room_for_its_entry(t):
         workers.get(n, url)
         return workers.cached(n + 1, url)
 
+    numbers = itertools.count()
+
+    def hold():
+        taker = workers.client(0).open(t.url(f"holder{next(numbers)}", size=2000000, drip=20000, pause=500))
+        taker.read(40000)
+        if workers.cached(0, urls[0]) is None:
+            return taker
+        taker.abort()
+        return None
+
     for n, url in enumerate(urls):  # the one before may have the place still
         wait_for(lambda n=n, url=url: stored(n, url), f"{url} in the store", 30)
-    holder = workers.client(0).open(t.url("holder", size=2000000, drip=20000, pause=500))
-    holder.read(40000)
+    holder = wait_for(hold, "the place taken", 30)  # the last one may have it still, too
     for n, url in enumerate(urls):
         assert workers.cached(n, url) is None, f"{url}: its place was free"
         workers.get(n, url)

@@ -315,6 +315,32 @@ TEST_F(IndexRebuilderTest, partsThatAreWrittenMeanwhileStay) {
     EXPECT_EQ(p.catalog.clusters()[21_c].state, ClusterState::part);
 }
 
+/// The log was damaged, so objects are found by a scan, and those that the log had are read meanwhile.
+TEST_F(IndexRebuilderTest, partsThatSomebodyReadsStay) {
+    found(1, 10, 105, false, 500, {{20_c, full, 100_seq}, {22_c, full, 101_seq}, {21_c, 700, 102_seq}});
+    foundPart(20, 100, full);
+    foundPart(21, 102, 700);
+    foundPart(22, 101, full);
+    found(2, 12, 106, false, 500, {{23_c, 700, 103_seq}});
+    foundPart(23, 103, 700);
+    f.joinParts();
+    stats.scanned = true;
+    p.catalog.pin(20_c);
+    p.catalog.pin(23_c);
+    found(1, 11, 110, true);
+    found(2, 13, 111, true, 400, {{23_c, 700, 103_seq}}); // a new head of the same parts
+    finish();
+    EXPECT_EQ(where(1), 11_c);
+    EXPECT_EQ(where(2), 13_c);
+    for (const auto part: {20_c, 21_c, 22_c})
+        EXPECT_EQ(p.catalog.clusters()[part].state, ClusterState::draining) << "somebody reads it";
+    p.catalog.unpin(20_c);
+    for (const auto part: {20_c, 21_c, 22_c})
+        EXPECT_EQ(p.catalog.clusters()[part].state, ClusterState::free);
+    p.catalog.unpin(23_c);
+    EXPECT_EQ(p.catalog.clusters()[23_c].state, ClusterState::part);
+}
+
 /// a log of somebody who means harm
 TEST_F(IndexRebuilderTest, survivesHostileRecords) {
     table(0xffffffffU, ClusterState::packed, 1);

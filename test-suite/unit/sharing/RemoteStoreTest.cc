@@ -272,6 +272,34 @@ TEST_F(RemoteStoreTest, nothingIsReadAloneWhileAStartGoesOn)
 }
 
 /// Nobody waits for a hint: many wake the owner once, and all are heard at its next turn.
+TEST_F(RemoteStoreTest, aHitFromTheDeviceTakesOneMessage)
+{
+    const auto bytes = bytesOf(1, 100000);
+    ASSERT_EQ(put(0, keyOf(1), bytes), Status::ok);
+    ASSERT_EQ(put(0, keyOf(2), bytesOf(2, 300000)), Status::ok);
+    ASSERT_TRUE(store.pack());
+    loseOwner(); // so that nothing is in memory
+    meet();
+    store.clock.advance(10 * Link::quietMicros);
+    const auto heard = owner->messages();
+    const auto woken = workers[1]->link().wakeUps();
+    auto reader = workers[1]->read(keyOf(1));
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(all(*reader), bytes);
+    Status beyond = Status::pending;
+    reader->fetch(bytes.size(), [&beyond](const Status s) { beyond = s; });
+    ASSERT_TRUE(until([&] { return beyond != Status::pending; }));
+    EXPECT_EQ(beyond, Status::aborted) << "the owner has no reader any more, and does not answer";
+    reader.reset();
+    step();
+    EXPECT_EQ(owner->messages(), heard + 1);
+    EXPECT_EQ(workers[1]->link().wakeUps(), woken + 1);
+
+    EXPECT_EQ(get(1, keyOf(2)), bytesOf(2, 300000)) << "in two pieces, so that the reader is closed";
+    step();
+    EXPECT_EQ(owner->messages(), heard + 4);
+}
+
 TEST_F(RemoteStoreTest, hintsWakeTheOwnerRarely)
 {
     ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);

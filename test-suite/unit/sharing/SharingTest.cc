@@ -626,9 +626,11 @@ TEST_F(SharingTest, aSlowDeviceSlowsTheWorker)
 TEST_F(SharingTest, tooManyReadersAreToldToWait)
 {
     ASSERT_EQ(storeBy(0, keyOf(1), "bytes"), Status::ok);
+    RemoteWriter writer(links[0], keyOf(2), infoOf(store.clock.wallSeconds()), 10);
+    ASSERT_TRUE(writer.append("bytes", 5)); // and more may come, so that its readers stay
     std::vector<std::unique_ptr<RemoteReader>> readers;
     while (readers.size() < Session::maxReaders) {
-        readers.push_back(std::make_unique<RemoteReader>(links[0], keyOf(1), 5));
+        readers.push_back(std::make_unique<RemoteReader>(links[0], writer));
         if (readers.size() % 1000 == 0)
             settle();
     }

@@ -446,6 +446,7 @@ main(int argc, char **argv)
     try {
         if (!line.read(Tools::wordsOf(argc, argv)))
             return 0;
+        plan.objects -= plan.objects % plan.rounds; // each round stores as many
         lookUps(plan);
         copies(plan);
         const ByEvent event;

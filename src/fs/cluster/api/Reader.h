@@ -27,7 +27,7 @@ public:
     virtual int64_t copy(uint64_t offset, char *to, size_t size) = 0;
 
     /// Brings the bytes at offset into memory; one call at a time.
-    /// \param done is called once, from Engine::poll(), and may then copy(). Not
+    /// \param done is called once, from Engine::poll(), and may then copy(), or destroy the reader. Not
     /// called when the reader is destroyed or the engine closed before. ok; busy
     /// (try again); notFound (the device has another object of the same hashed key);
     /// ioError or corrupt (the object is forgotten, unless a start goes on); aborted (there are no such bytes)

@@ -3,6 +3,8 @@
 
 #include "fs/cluster/cache/SharedWindows.h"
 
+#include "fs/cluster/base/SharedWord.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,20 +12,6 @@ namespace ClusterFs {
 namespace {
 
 constexpr uint64_t bytesInRow = 8 * 1024; ///< of windows for each row: even of 4 KB each, few find it full
-
-template <class Number>
-Number
-load(const Number &from)
-{
-    return __atomic_load_n(&from, __ATOMIC_RELAXED);
-}
-
-template <class Number>
-void
-store(Number &to, const Number value)
-{
-    __atomic_store_n(&to, value, __ATOMIC_RELAXED);
-}
 
 } // namespace
 } // namespace ClusterFs
@@ -68,11 +56,11 @@ ClusterFs::SharedWindows::enter(const ClusterRange &range, const uint64_t at)
         const auto free = std::find_if(std::begin(entries), end, [](const auto &entry) { return !entry.size; });
         if (free == end)
             return;
-        store(free->cluster, range.cluster.value());
-        store(free->sequence, sequence);
-        store(free->start, range.start);
-        store(free->at, at);
-        store(free->size, range.size);
+        storeShared(free->cluster, range.cluster.value());
+        storeShared(free->sequence, sequence);
+        storeShared(free->start, range.start);
+        storeShared(free->at, at);
+        storeShared(free->size, range.size);
     });
 }
 
@@ -84,7 +72,7 @@ ClusterFs::SharedWindows::withdraw(const ClusterRange &range, const uint64_t at)
         const auto end = std::end(entries);
         const auto found = std::find_if(std::begin(entries), end, is);
         if (found != end)
-            store(found->size, uint32_t(0));
+            storeShared(found->size, uint32_t(0));
     });
 }
 
@@ -96,10 +84,10 @@ ClusterFs::SharedWindowsView::copy(const ClusterRange &range, char *const to) co
     if (before % 2)
         return false;
     for (const auto &entry: row.entries) {
-        const auto start = load(entry.start);
-        const auto size = load(entry.size);
-        const auto at = load(entry.at);
-        const auto has = load(entry.cluster) == range.cluster.value() && load(entry.sequence) == static_cast<uint32_t>(range.sequence.value()) &&
+        const auto start = loadShared(entry.start);
+        const auto size = loadShared(entry.size);
+        const auto at = loadShared(entry.at);
+        const auto has = loadShared(entry.cluster) == range.cluster.value() && loadShared(entry.sequence) == static_cast<uint32_t>(range.sequence.value()) &&
                          range.start >= start && uint64_t(range.start) + range.size <= uint64_t(start) + size;
         if (!has)
             continue;

@@ -59,6 +59,8 @@ ClusterFs::Catalog::disownParts(const SlotNo slot)
     r.size = payload;
     for (auto c = first; c != noCluster; c = clusters_[c].nextPart)
         clusters_[c].first = noSlot;
+    if (starting_ && clusters_[first].pins)
+        inUse_.insert(first);
 }
 
 void
@@ -245,8 +247,6 @@ ClusterFs::Catalog::erase(const SlotNo slot)
 void
 ClusterFs::Catalog::supersede(const SlotNo slot)
 {
-    // what may have a newer version is hidden from readers: the parts may become orphans
-    assert(!index_[slot].parted() || !clusters_[index_[slot].firstPart()].pins);
     disownParts(slot);
     forget(slot);
 }
@@ -641,10 +641,23 @@ ClusterFs::Catalog::freeOrphan(const ClusterNo n)
     makeFree(n);
 }
 
+/// The pin of a first part is for all parts, so these are not freed one by one.
+void
+ClusterFs::Catalog::endAdding()
+{
+    adding_ = false;
+    for (const auto first: inUse_) {
+        if (isOrphan(first))
+            freeParts(first);
+    }
+    inUse_.clear();
+}
+
 void
 ClusterFs::Catalog::endStart()
 {
     starting_ = false;
+    inUse_.clear();
     incoming_.clear();
 }
 

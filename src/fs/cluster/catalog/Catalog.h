@@ -33,7 +33,7 @@ namespace ClusterFs {
  *  writing -> announced                     all its objects were deleted meanwhile: abandonWrite
  *  writing -> bad                           the write fails: failWrite
  *  packed -> draining                       it is evicted, or its last object is deleted: freeCluster
- *  part -> draining                         the object is deleted or evicted: freeParts
+ *  part -> draining                         the object is deleted or evicted: freeParts; a start gives it up while somebody reads it: endAdding
  *  part -> free                             a start finds no object that it belongs to: freeOrphan
  *  draining -> free                         nobody reads it: freeCluster or freeParts, else the last unpin
  *  draining -> bad                          the same, after retire
@@ -173,7 +173,7 @@ public:
     /// Until endAdding(), a cluster without any record may still get some: erase() does not free it.
     /// \param records how many are expected, see Index::expect()
     void beginAdding(uint64_t records);
-    void endAdding() { adding_ = false; }
+    void endAdding(); ///< from now on, orphans may be freed: those that somebody reads are draining
     /// Whether a part is of no object that the start has found. One that was written since beginAdding() is of an object that comes in.
     bool isOrphan(const ClusterNo n) const {
         return clusters_[n].state == ClusterState::part && clusters_[n].first == noSlot && !incoming_.count(n);
@@ -274,6 +274,7 @@ private:
     RelocationListener *relocationListener_ = nullptr;
     bool adding_ = false; ///< between beginAdding() and endAdding()
     bool starting_ = false; ///< between beginAdding() and endStart()
+    std::unordered_set<ClusterNo> inUse_; ///< first parts that somebody read when their object gave way, while starting_
     std::unordered_set<ClusterNo> incoming_; ///< parts that were written meanwhile, even if they are something else by now
     uint64_t liveBytes_ = 0;
 };

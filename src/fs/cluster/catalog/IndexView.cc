@@ -3,19 +3,14 @@
 
 #include "fs/cluster/catalog/IndexView.h"
 
+#include "fs/cluster/base/SharedWord.h"
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
 namespace ClusterFs {
 namespace {
-
-template <class Number>
-Number
-load(const Number &from)
-{
-    return __atomic_load_n(&from, __ATOMIC_RELAXED);
-}
 
 /// copies a record word by word, so that no word is torn
 void
@@ -26,7 +21,7 @@ copy(Record &to, const Record &from)
     uint32_t copied[words];
     const auto source = reinterpret_cast<const uint32_t *>(&from);
     for (size_t i = 0; i < words; ++i)
-        copied[i] = load(source[i]);
+        copied[i] = loadShared(source[i]);
     memcpy(&to, copied, sizeof(to));
 }
 
@@ -102,20 +97,20 @@ ClusterFs::IndexView::look(const HashedKey hashed, Place &place) const
     while (now >= uint64_t(tables_.baseBuckets) << (level + 1))
         ++level;
     const auto bucket = IndexHead::BucketOf(hashed, tables_.baseBuckets, level, now);
-    const auto first = load(tables_.buckets[bucket]);
+    const auto first = loadShared(tables_.buckets[bucket]);
     if (!first)
         return false;
     auto at = first - 1;
     auto found = false;
     for (unsigned steps = 0; steps < maxSteps && at < tables_.recordsAtMost; ++steps) {
         const auto &record = tables_.records[at];
-        if (load(record.tag) == hashed.tag) {
+        if (loadShared(record.tag) == hashed.tag) {
             place.slot = SlotNo(at);
             copy(place.record, record);
             found = true;
             break;
         }
-        at = load(record.next);
+        at = loadShared(record.next);
     }
     return found && describe(place);
 }
@@ -131,13 +126,13 @@ ClusterFs::IndexView::describe(Place &place) const
         const auto part = record.firstPart();
         if (part.value() >= tables_.clusterCount)
             return false;
-        place.size = load(tables_.clusters[part.value()].total);
+        place.size = loadShared(tables_.clusters[part.value()].total);
     }
     place.sequence = Sequence(0);
     if (record.cluster.value() >= tables_.clusterCount)
         return true; // it is staged
     static_assert(sizeof(uint64_t) == sizeof(Sequence) && std::is_trivially_copyable<Sequence>::value, "a sequence is a number");
     const auto &sequence = tables_.clusters[record.cluster.value()].sequence;
-    place.sequence = Sequence(load(reinterpret_cast<const uint64_t &>(sequence)));
+    place.sequence = Sequence(loadShared(reinterpret_cast<const uint64_t &>(sequence)));
     return true;
 }

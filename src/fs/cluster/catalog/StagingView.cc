@@ -3,6 +3,8 @@
 
 #include "fs/cluster/catalog/StagingView.h"
 
+#include "fs/cluster/base/SharedWord.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,9 +16,9 @@ ClusterFs::StagingView::copy(const StageNo stage, const Key &key, const uint32_t
     const auto &object = tables_.objects[stage.value()];
     Key found;
     memcpy(&found, &object.key, sizeof(found));
-    if (found != key || __atomic_load_n(&object.size, __ATOMIC_RELAXED) != size)
+    if (found != key || loadShared(object.size) != size)
         return false;
-    auto chunk = __atomic_load_n(&object.firstChunk, __ATOMIC_RELAXED);
+    auto chunk = loadShared(object.firstChunk);
     for (uint32_t left = size; left;) {
         if (chunk >= tables_.chunks)
             return false;
@@ -24,7 +26,7 @@ ClusterFs::StagingView::copy(const StageNo stage, const Key &key, const uint32_t
         memcpy(to, tables_.bytes + uint64_t(chunk) * Staging::chunkBytes, bytes);
         to += bytes;
         left -= bytes;
-        chunk = __atomic_load_n(&tables_.nextChunks[chunk], __ATOMIC_RELAXED);
+        chunk = loadShared(tables_.nextChunks[chunk]);
     }
     return true;
 }

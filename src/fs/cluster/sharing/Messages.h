@@ -116,6 +116,7 @@ struct Bytes {
     uint64_t size; ///< stored bytes of the object
     Status status; ///< when it is not ok, no bytes come; answering open, there is no reader of this number then
     uint8_t last; ///< 0 or 1: nothing more comes of what open or fetch wanted
+    uint8_t closed; ///< 0 or 1: these were the last bytes of the object, from its first on; there is no reader of this number any more
 };
 struct Done {
     uint64_t number;

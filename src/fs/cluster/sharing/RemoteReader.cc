@@ -43,7 +43,8 @@ ClusterFs::RemoteReader::~RemoteReader()
 {
     *alive_ = false;
     link_->leave(number_);
-    link_->send(Kind::closeReader, Numbered{number_});
+    if (!closed_)
+        link_->send(Kind::closeReader, Numbered{number_});
 }
 
 int64_t
@@ -67,6 +68,8 @@ ClusterFs::RemoteReader::fetch(const uint64_t offset, std::function<void(Status)
         answerLater(failure_);
     else if (has(offset))
         answerLater(Status::ok);
+    else if (closed_)
+        answerLater(Status::aborted); // there are no such bytes
     else if (!underWay_) {
         at_ = open_ ? offset : 0;
         bytes_.clear();
@@ -111,6 +114,7 @@ ClusterFs::RemoteReader::hearBytes(const Bytes &m, const char *const bytes, cons
         size_ = m.size;
     }
     open_ = open_ || m.status == Status::ok;
+    closed_ = m.closed;
     if (m.status == Status::ok && m.offset == at_ + bytes_.size())
         bytes_.append(bytes, size);
     underWay_ = !m.last;

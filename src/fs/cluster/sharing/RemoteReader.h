@@ -54,6 +54,7 @@ private:
     const std::string question_; ///< empty for an object
     uint64_t size_; ///< stored bytes; of what grows, those that the owner had when it told of it last
     bool open_ = false; ///< the owner has it
+    bool closed_ = false; ///< the owner had it, and the whole object is here
     uint64_t at_ = 0; ///< offset of the first byte of bytes_
     std::string bytes_; ///< of the object
     bool underWay_ = false; ///< more bytes will come

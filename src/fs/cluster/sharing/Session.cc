@@ -120,14 +120,14 @@ ClusterFs::Session::handle(const Record &record)
     case Kind::open: {
         Open m;
         if (take(record, m))
-            open(m.number, m.bytes, [this, &m] { return engine_.read(m.key); });
+            open(m.number, m.bytes, false, [this, &m] { return engine_.read(m.key); });
         return;
     }
     case Kind::openWriter: {
         OpenWriter m;
         if (!take(record, m))
             return;
-        open(m.reader.number, m.reader.bytes, [this, &m] { return readWriter(m.writer, m.reader.key); });
+        open(m.reader.number, m.reader.bytes, true, [this, &m] { return readWriter(m.writer, m.reader.key); });
         return;
     }
     case Kind::fetch: {
@@ -171,7 +171,7 @@ ClusterFs::Session::handle(const Record &record)
         if (!take(record, m))
             return;
         const std::string question(record.content + sizeof(m), record.bytes - sizeof(m));
-        open(m.number, m.bytes, [this, &question] { return services_ ? services_->answer(question) : nullptr; });
+        open(m.number, m.bytes, true, [this, &question] { return services_ ? services_->answer(question) : nullptr; });
         return;
     }
     case Kind::figures:
@@ -191,7 +191,7 @@ ClusterFs::Session::handle(const Record &record)
 /* reading */
 
 void
-ClusterFs::Session::open(const uint64_t number, const uint64_t bytes, const std::function<std::unique_ptr<Reader>()> &make)
+ClusterFs::Session::open(const uint64_t number, const uint64_t bytes, const bool grows, const std::function<std::unique_ptr<Reader>()> &make)
 {
     if (readers_.count(number)) {
         broken_ = true;
@@ -211,6 +211,7 @@ ClusterFs::Session::open(const uint64_t number, const uint64_t bytes, const std:
     auto &reading = readers_[number];
     reading.reader = std::move(reader);
     reading.end = bytes;
+    reading.grows = grows;
     give(number, reading);
 }
 
@@ -235,6 +236,7 @@ ClusterFs::Session::fetch(const Fetch &m)
     }
     reading.at = m.offset;
     reading.end = m.offset + m.bytes;
+    reading.moved = true;
     give(m.number, reading);
 }
 
@@ -259,10 +261,17 @@ ClusterFs::Session::give(const uint64_t number, Reading &reading)
         reading.tries = 0;
         const auto from = reading.at;
         reading.at += static_cast<uint64_t>(copied);
-        if (!copied)
+        const auto size = reading.reader->size();
+        if (!copied || (!reading.grows && reading.at >= size))
             reading.end = reading.at; // of the object
-        const Bytes m{number, from, reading.reader->size(), Status::ok, uint8_t(reading.at >= reading.end)};
+        const auto last = reading.at >= reading.end;
+        const auto closed = last && !reading.grows && !reading.moved && reading.at >= size;
+        const Bytes m{number, from, size, Status::ok, last, closed};
         publish(Kind::bytes, to, m, static_cast<size_t>(copied));
+        if (closed) { // the worker has all of it, and need not say that it does
+            readers_.erase(number);
+            return;
+        }
     }
 }
 
@@ -449,7 +458,7 @@ ClusterFs::Session::tell(const Answer &a)
         return false;
     switch (a.kind) {
     case Kind::bytes:
-        publish(a.kind, to, Bytes{a.number, 0, 0, a.status, true});
+        publish(a.kind, to, Bytes{a.number, 0, 0, a.status, true, false});
         return true;
     case Kind::congested:
     case Kind::relieved:

@@ -91,6 +91,8 @@ private:
         std::unique_ptr<Reader> reader;
         uint64_t at = 0; ///< offset of the next byte that is wanted
         uint64_t end = 0; ///< behind the last one
+        bool grows = false; ///< what is read may get more bytes
+        bool moved = false; ///< other bytes than the first ones were asked for
         unsigned tries = 0; ///< fetches since bytes were given last
     };
     struct Writing {
@@ -111,7 +113,7 @@ private:
 
     void handle(const Record &);
     template <class Message> bool take(const Record &, Message &);
-    void open(uint64_t number, uint64_t bytes, const std::function<std::unique_ptr<Reader>()> &make);
+    void open(uint64_t number, uint64_t bytes, bool grows, const std::function<std::unique_ptr<Reader>()> &make);
     std::unique_ptr<Reader> readWriter(uint64_t number, const Key &);
     void addFigures(const Record &);
     void fetch(const Messages::Fetch &);
