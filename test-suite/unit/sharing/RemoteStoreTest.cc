@@ -308,17 +308,40 @@ TEST_F(RemoteStoreTest, hintsWakeTheOwnerRarely)
     store.clock.advance(10 * Link::quietMicros);
     const auto before = workers[0]->link().wakeUps();
     const auto heard = owner->messages();
-    for (unsigned n = 0; n < 100; ++n)
+    for (unsigned n = 0; n < 20; ++n) {
         workers[0]->touch(keyOf(1));
-    EXPECT_EQ(workers[0]->link().wakeUps(), before + 1);
+        workers[0]->note(requestFor(0, 1, 5));
+    }
+    EXPECT_EQ(workers[0]->link().wakeUps(), before) << "it wakes by itself";
+    const auto page = requestFor(0, 0, 5);
+    ASSERT_EQ(page.kind, RequestKind::page);
+    for (unsigned n = 0; n < 20; ++n)
+        workers[0]->note(page);
+    EXPECT_EQ(workers[0]->link().wakeUps(), before + 1) << "somebody wants its objects soon";
     owner->poll();
-    workers[0]->touch(keyOf(1));
+    workers[0]->note(page);
     EXPECT_EQ(workers[0]->link().wakeUps(), before + 1) << "within a millisecond";
     store.clock.advance(Link::quietMicros);
-    workers[0]->touch(keyOf(1));
+    workers[0]->note(page);
     EXPECT_EQ(workers[0]->link().wakeUps(), before + 2);
     owner->poll();
-    EXPECT_EQ(owner->messages(), heard + 102);
+    EXPECT_EQ(owner->messages(), heard + 62);
+}
+
+/// an owner that is asleep takes nothing, and a full ring loses what comes
+TEST_F(RemoteStoreTest, manyHintsWakeTheOwner)
+{
+    for (unsigned n = 0; n < 10; ++n)
+        step();
+    store.clock.advance(10 * Link::quietMicros);
+    const auto before = workers[0]->link().wakeUps();
+    const auto heard = owner->messages();
+    unsigned hints = 0;
+    for (; workers[0]->link().wakeUps() == before && hints < 100000; ++hints)
+        workers[0]->touch(keyOf(1));
+    EXPECT_EQ(workers[0]->link().wakeUps(), before + 1);
+    ASSERT_TRUE(until([&] { return owner->messages() >= heard + hints; }));
+    EXPECT_EQ(owner->messages(), heard + hints) << "none is lost";
 }
 
 namespace {

@@ -249,10 +249,13 @@ ClusterFs::Link::put(const Kind kind, const void *const message, const size_t si
     return true;
 }
 
-/// Whether a hint leaves the owner asleep. It wakes by itself ten times a second, too.
+/// whether a hint leaves the owner asleep
 bool
-ClusterFs::Link::mayBeQuiet()
+ClusterFs::Link::mayBeQuiet(const bool soon)
 {
+    auto &out = channel_->out();
+    if (!soon && out.written() - out.taken() < maxQuiet)
+        return true;
     const auto now = clock_.micros();
     if (now - wokenAt_ < quietMicros)
         return true;

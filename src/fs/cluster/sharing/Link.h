@@ -77,12 +77,15 @@ public:
     bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const;
 
     static constexpr uint64_t quietMicros = 1000; ///< within which hints wake the owner once
+    static constexpr uint64_t maxQuiet = Channel::toOwnerBytes / 4; ///< bytes that the owner has not taken, from which on any hint wakes it
 
     /// Sends a message that may be lost, and that nobody waits for: a hint.
+    /// \param soon whether it is of use only within some milliseconds; else it may wait until the owner wakes by itself, ten
+    /// times a second
     template <class Message>
-    void hint(const Messages::Kind kind, const Message &message) {
+    void hint(const Messages::Kind kind, const Message &message, const bool soon = false) {
         if (connected() && kept_.empty())
-            put(kind, &message, sizeof(message), nullptr, 0, mayBeQuiet());
+            put(kind, &message, sizeof(message), nullptr, 0, mayBeQuiet(soon));
     }
     /// Sends a message, once, as long as the owner lives.
     template <class Message>
@@ -141,7 +144,7 @@ private:
     void forgetHeardRemovals();
     void runLater();
     bool put(Messages::Kind, const void *message, size_t, const void *more, size_t bytes, bool quiet = false);
-    bool mayBeQuiet();
+    bool mayBeQuiet(bool soon);
     bool open(const Key &) const;
     bool started() const;
     void sendOrKeep(Messages::Kind, const void *message, size_t, const void *more, size_t bytes);

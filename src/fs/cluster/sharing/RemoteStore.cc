@@ -128,7 +128,7 @@ ClusterFs::RemoteStore::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsig
 void
 ClusterFs::RemoteStore::note(const Request &request)
 {
-    link_->hint(Kind::note, Note::Of(request));
+    link_->hint(Kind::note, Note::Of(request), request.kind == RequestKind::page); // the rest of a page is prefetched
 }
 
 void
