@@ -221,6 +221,7 @@ def _check_workers(runs):
     assert "workers 2" in run["settings"], run["settings"]
     names = {name.rstrip("0123456789)") for phase in run["phases"] for name in phase["processes"]}
     assert {"(squid-", "(squid-disk-", "(squid-coord-"} <= names, run["phases"]
+    assert not any("/" in name for name in names), f"a folder of this machine: {names}"
     dirs = [line for line in json.loads((runs / "workers-hits.carp-w3.json").read_text())["settings"] if line.startswith("cache_dir aufs")]
     assert len(dirs) == 2, dirs
     page = (runs.parent / "report.md").read_text()

@@ -271,7 +271,7 @@ TEST_F(RemoteStoreTest, nothingIsReadAloneWhileAStartGoesOn)
     EXPECT_EQ(workers[1]->readAlone(), 1U);
 }
 
-/// Nobody waits for a hint: many wake the owner once, and all are heard at its next turn.
+/// The owner has given all of it, and needs no word that the reader ends.
 TEST_F(RemoteStoreTest, aHitFromTheDeviceTakesOneMessage)
 {
     const auto bytes = bytesOf(1, 100000);
@@ -300,6 +300,7 @@ TEST_F(RemoteStoreTest, aHitFromTheDeviceTakesOneMessage)
     EXPECT_EQ(owner->messages(), heard + 4);
 }
 
+/// Nobody waits for a hint: only one that is of use soon wakes the owner, and all are heard at its next turn.
 TEST_F(RemoteStoreTest, hintsWakeTheOwnerRarely)
 {
     ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);

@@ -132,7 +132,7 @@ class Cgroup:
                                if (found := SWITCHES.search(status.read_text())))
             except (FileNotFoundError, ProcessLookupError):
                 continue
-            name = words[0] if words else str(pid)
+            name = os.path.basename(words[0]) if words else str(pid)
             known = out.get(name, (0, 0))
             out[name] = (known[0] + ticks / os.sysconf("SC_CLK_TCK"), known[1] + switches)
         return out
