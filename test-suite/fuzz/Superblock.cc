@@ -43,7 +43,9 @@ checkLog(const Superblock &s)
     require(uint64_t(s.removalBlocks) * 2 <= log.used(), "both copies of the removals are in the log");
     if (!log.used())
         return;
-    require(log.at(0) == log.tail, "the log begins at its tail");
+    // nothing of a lap counts whose end the tail has reached: the log begins with the next one
+    const bool reachedEnd = log.tail.lap != log.head.lap && log.tail.block == log.blocksBefore;
+    require(log.at(0) == (reachedEnd ? LogPosition{log.head.lap, 0} : log.tail), "the log begins at its tail");
     for (const auto number: {uint32_t(0), log.used() / 2, log.used() - 1}) {
         const auto at = log.at(number);
         require(at.block < log.blocks, "blocks of the log lie in its room");
