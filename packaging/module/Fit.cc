@@ -5,6 +5,7 @@
 #include "fs/cluster/squid/IoState.h"
 #include "fs/cluster/squid/SwapDir.h"
 #include "globals.h"
+#include "mgr/Action.h"
 #include "packaging/module/Fit.h"
 #include "SquidConfig.h"
 
@@ -15,12 +16,29 @@
 #include <set>
 #include <sstream>
 
+namespace ClusterFs {
+
+/// Stands for the pages that the module has, which derive from Mgr::Action in their source files. There is no object of it.
+class FitAction: public Mgr::Action
+{
+public:
+    bool aggregatable() const override; // with its body below: so the table is made here
+};
+
+bool
+FitAction::aggregatable() const
+{
+    return false;
+}
+
+} // namespace ClusterFs
+
 // The tables of virtual functions of our classes: what the headers make of those of Squid. By their linker names,
 // since C++ has no others.
 extern "C" {
     extern void * const OurSwapDir[] __asm__("_ZTVN9ClusterFs7SwapDirE");
     extern void * const OurIoState[] __asm__("_ZTVN9ClusterFs7IoStateE");
-    extern void * const OurAction[] __asm__("_ZTVN9ClusterFs13MetricsActionE");
+    extern void * const OurAction[] __asm__("_ZTVN9ClusterFs9FitActionE");
     extern void * const SquidDisk[] __asm__("_ZTVN5Store4DiskE");
     extern void * const SquidIoState[] __asm__("_ZTV12StoreIOState");
     extern void * const SquidAction[] __asm__("_ZTVN3Mgr6ActionE");
@@ -72,7 +90,7 @@ overrides(void * const ours, void * const theirs)
     if (!dladdr(ours, &info) || !info.dli_sname)
         return false;
     const std::string name(info.dli_sname);
-    for (const std::string ourClass: {"9ClusterFs7SwapDir", "9ClusterFs7IoState", "9ClusterFs13MetricsAction"}) {
+    for (const std::string ourClass: {"9ClusterFs7SwapDir", "9ClusterFs7IoState", "9ClusterFs9FitAction"}) {
         const auto place = name.find(ourClass);
         if (place == std::string::npos)
             continue;

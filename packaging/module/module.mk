@@ -32,10 +32,11 @@ all: $(lib)/$(name).so $(lib)/load.so $(OUT)/sbin/squid-clusterfs $(OUT)/sbin/cl
 	@mkdir -p $(OUT)/share/clusterfs/view
 	@cp $(TOP)/tools/view/*.py $(OUT)/share/clusterfs/view
 
-# functions that are missing are Squid's: the loader says which of them the program lacks
+# functions that are missing are Squid's, and none of ours: the loader says which of them the program lacks
 $(lib)/$(name).so: $(engine_objects) $(sharing:%.cc=engine/%.o) $(glue_objects)
 	@mkdir -p $(@D)
 	$(CXX) -shared $(ldflags) -o $@ $^ -laio -lisal -lblkid
+	! nm -D --undefined-only $@ | grep ClusterFs
 
 $(lib)/load.so: engine/packaging/module/Loader.o
 	@mkdir -p $(@D)

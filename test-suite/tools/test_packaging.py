@@ -68,6 +68,16 @@ def test_apparmor_understands_it(folder):
         assert (done.returncode == 0) == understood, done
 
 
+def test_module_names_classes_that_there_are():
+    """Fit.cc has their linker names, which no compiler compares with anything."""
+    fit = (PACKAGING / "module" / "Fit.cc").read_text()
+    sources = fit + "".join(path.read_text() for path in sorted((TOP / "src/fs/cluster/squid").glob("*.h")))
+    found = {name[:int(length)] for length, name in re.findall(r"9ClusterFs(\d+)([A-Z]\w+)", fit)}
+    assert len(found) == 3, found
+    for name in found:
+        assert re.search(rf"^class {name}\b", sources, re.M), f"there is no class {name} that others can see"
+
+
 def test_start_takes_the_squid_beside_it(folder):
     """squid-clusterfs, also by a link to it, starts the Squid of its own folder, OpenSSL's before the other, with the loader."""
     sbin, loader = folder / "sbin", folder / "lib" / "squid-clusterfs" / "load.so"
