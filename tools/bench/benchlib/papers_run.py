@@ -127,8 +127,9 @@ class PapersRun:
             process = start(command, self._group and self._group.join, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=errors, text=True, cwd="/")
             watch = threading.Timer(TIMEOUT, process.kill)
-            watch.start()
+            watch.daemon = True  # a signal may come before it can be cancelled, and Python would wait for it at its end
             try:
+                watch.start()
                 self._attend(process)
                 process.wait()
             finally:
