@@ -39,9 +39,8 @@ def test_by_curl_and_squidclient(t):
     takes localhost and its own name for itself, and no address."""
     squid = t.running()
     tools = [("curl", "-s", f"http://localhost:{squid.port}/squid-internal-mgr/clusterfs")]
-    client = pathlib.Path(t.prefix) / "bin" / "squidclient"
-    if "Version 6" in squid.command("-v").stdout and (t.patched() or client.exists()):  # Debian's is a package
-        tools.append((client, "-p", squid.port, "mgr:clusterfs"))
+    if "Version 6" in squid.command("-v").stdout and t.patched():  # Debian's package asks at [::1] alone, where this Squid is not
+        tools.append((pathlib.Path(t.prefix) / "bin" / "squidclient", "-p", squid.port, "mgr:clusterfs"))
     for words in tools:
         done = run(*words)
         assert done.returncode == 0 and f"cache_dir #0: clusterfs {t.image()}" in done.stdout, done.stdout
