@@ -62,16 +62,11 @@ def test_storedir_page(t):
     assert values.number("store entries") >= 50 or t.store in ("rock", "clusterfs"), values.text
 
 
-def needs_patches(t):
-    if t.store == "clusterfs" and not t.patched():
-        pytest.skip("a Squid without our patches lists no objects of clusterfs")
-
-
 @pytest.mark.stores("clusterfs", "ufs")
 def test_objects_page(t):
     """mgr:objects lists what is stored (for clusterfs with list=on)."""
     # With the default of 16 KB, Squid never finishes a longer page, whatever the store.
-    needs_patches(t)
+    t.needs_lists()
     squid = t.running("read_ahead_gap 16 MB",
                       options=t.by_store("", clusterfs="list=on"))
     urls = [t.url(f"object{n}", size=3000) for n in range(30)]
@@ -122,7 +117,7 @@ def test_unlisted_objects(t):
 @pytest.mark.stores("clusterfs", "ufs")
 def test_store_digest(t):
     """The digest that peers fetch knows our objects (for clusterfs with list=on)."""
-    needs_patches(t)
+    t.needs_lists()
     squid = t.running("digest_rebuild_period 1 second", "digest_rewrite_period 1 second",
                       options=t.by_store("", clusterfs="list=on"))
     if "--enable-cache-digests" not in squid.command("-v").stdout:

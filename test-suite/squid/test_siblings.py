@@ -22,7 +22,7 @@ def needs_way(t, way):
     """Skips what a Squid without our patches cannot do."""
     if not t.patched():
         if way == "Cache digests":
-            pytest.skip("a Squid without our patches lists no objects of clusterfs")
+            t.needs_lists()
         if way == "HTCP":
             pytest.skip("a Squid without our patches loses an object that HTCP has asked for")
         t.allow("ERROR: Squid BUG: Missing MemObject::storeId value")
@@ -160,8 +160,7 @@ def in_digest(bits, url):
 def test_digests_need_the_size_of_objects(t):
     """With the right store_avg_object_size, all objects are in the digest, and others hardly ever. Where it is too large by far, so many bits
     are on that the other cache does not use the digest."""
-    if not t.patched():
-        pytest.skip("a Squid without our patches lists no objects of clusterfs")
+    t.needs_lists()
     urls = t.urls("object", 1000, size=1000)
     others = t.urls("other", 20000, size=1000)
     for name, line in (("right", "store_avg_object_size 1800 bytes"), ("wrong", "store_avg_object_size 13 KB")):

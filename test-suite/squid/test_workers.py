@@ -238,8 +238,7 @@ def test_pages_of_all_owners(t):
 def test_objects_are_in_each_digest(t):
     """Each worker lists the objects by itself; the process that has the device lists none. (Squid's mgr:objects would do so, too, but
     with workers that page ends after 20 KB of a process, with any store: Squid's own icons fill them.)"""
-    if not t.patched():
-        pytest.skip("a Squid without our patches lists no objects of clusterfs")
+    t.needs_lists()
     workers = Workers(t, t.cache_dir(64, "list=on"), "digest_rebuild_period 1 second")
     urls = t.urls("object", 50, 3000)
     workers.store(urls)

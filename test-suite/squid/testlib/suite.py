@@ -120,6 +120,11 @@ class Test:
         """Whether this Squid has our patches; Debian's own has not."""
         return b"AddSearch" in (self.prefix / "sbin" / "squid").read_bytes()
 
+    def needs_lists(self):
+        """Skips the test where Squid cannot list the objects of this store, for mgr:objects and digests."""
+        if self.store == "clusterfs" and not self.patched():
+            pytest.skip("a Squid without our patches lists no objects of clusterfs")
+
     def needs_several_processes(self):
         """Skips the test where the processes of a Squid cannot meet."""
         options = run(self.prefix / "sbin" / "squid", "-v").stdout
