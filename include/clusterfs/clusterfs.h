@@ -48,7 +48,8 @@ enum clusterfs_error {
     CLUSTERFS_NOT_LISTED = 17,  /**< the store was opened with list=off, and can't list its objects */
     CLUSTERFS_NOT_ADMITTED = 18,/**< the option admit keeps the object out until it was offered more often */
     CLUSTERFS_INTERNAL = 19,    /**< a defect of the library */
-    CLUSTERFS_FILE = 20         /**< of accelerator.h: a file can't be opened or read, and errno says why */
+    CLUSTERFS_FILE = 20,        /**< of accelerator.h: a file can't be opened or read, and errno says why */
+    CLUSTERFS_NO_LOCALITY = 21  /**< the store was opened with locality=0, and knows no groups */
 };
 
 /** \returns an English phrase for what a call returned, negative or not; never nil, and not to be freed */
@@ -122,10 +123,14 @@ size_t clusterfs_devices(const clusterfs_store *store);
 
 /* ---- storing ---- */
 
+/** a flag of clusterfs_attributes: the object is not kept in memory. It leaves that as soon as it is on the disk, and each time that it
+ * was read, also after the next clusterfs_open() (Hummingbird's write_nomem_file). Such objects are a group of their own. */
+#define CLUSTERFS_NO_CACHE 1U
+
 /** What a store shall know of an object. Set it to CLUSTERFS_ATTRIBUTES, then change what differs. */
 typedef struct clusterfs_attributes {
     size_t struct_size;   /**< sizeof(clusterfs_attributes): later versions have more members; 0 means nothing in them */
-    uint64_t flags;       /**< 0; no bit has a meaning yet */
+    uint64_t flags;       /**< 0 or CLUSTERFS_NO_CACHE, and then group is 0 */
     uint64_t group;       /**< the object belongs to the group of this number, see clusterfs_assign(); 0 = to none */
     int64_t expected_size; /**< bytes, for clusterfs_create(): a known size has a place set aside for it; -1 = unknown */
 } clusterfs_attributes;
@@ -138,7 +143,7 @@ typedef struct clusterfs_attributes {
  * \param name any bytes, \param name_size their number, which may be 0
  * \param data may be nil when size is 0; copied
  * \param attributes nil = none
- * \returns 0; CLUSTERFS_TOO_LARGE, CLUSTERFS_BUSY, CLUSTERFS_NO_ROOM, CLUSTERFS_LOST, CLUSTERFS_READ_ONLY,
+ * \returns 0; 1 when it is stored, but in no group: see clusterfs_assign(); CLUSTERFS_TOO_LARGE, CLUSTERFS_BUSY, CLUSTERFS_NO_ROOM, CLUSTERFS_LOST, CLUSTERFS_READ_ONLY,
  * CLUSTERFS_OFFLINE, CLUSTERFS_NOT_ADMITTED and the errors of any call; the older object is still there then */
 int clusterfs_write(clusterfs_store *store, const void *name, size_t name_size, const void *data, size_t size,
                     const clusterfs_attributes *attributes);
@@ -239,6 +244,14 @@ typedef struct clusterfs_walk clusterfs_walk;
  * \returns 0; CLUSTERFS_NOT_LISTED and the errors of any call */
 int clusterfs_walk_new(clusterfs_store *store, clusterfs_walk **walk);
 
+/** The same over the objects that are on the disk, in an order, one device after the other: those that would be evicted first come
+ * first. A walk may end early when the store evicts meanwhile.
+ * \returns as clusterfs_walk_new() */
+int clusterfs_walk_ripe(clusterfs_store *store, clusterfs_walk **walk);
+
+/** The same from those on that were stored or used last. */
+int clusterfs_walk_hot(clusterfs_store *store, clusterfs_walk **walk);
+
 /** Goes on to the next object.
  * \param name receives its name, which stays until the next call
  * \param size receives its bytes; may be nil
@@ -256,15 +269,49 @@ void clusterfs_walk_free(clusterfs_walk *walk);
  * \returns 0; the errors of any call */
 int clusterfs_collocate(clusterfs_store *store, const void *leader, size_t leader_size, const clusterfs_name *members, size_t count);
 
-/** Puts an object into the group that the caller gives this number, 1 or higher. A group has at most 512 members on each
- * device. \returns 0; the errors of any call */
+/* Groups that the caller numbers, from 1 to 2^64 - 2. Their members are stored side by side, in the order in which they came. They and the orders
+ * below are kept when the store is closed, those of objects that are not stored left out. Orders count for all devices of a store. */
+
+/** Puts an object into a group, and takes it out of another one. A group has any number of members; all groups of a device
+ * together take as much memory as the option locality, 160 bytes for a member. Those that are not stored leave first.
+ * \returns 0; CLUSTERFS_BUSY when there is no such memory, CLUSTERFS_NO_LOCALITY and the errors of any call */
 int clusterfs_assign(clusterfs_store *store, uint64_t group, const void *name, size_t name_size);
 
-/** The members of a group will be wanted soon: those that are in memory leave it late. \returns 0; the errors of any call */
+/** Takes an object out of its group. \returns 0; CLUSTERFS_NOT_FOUND when it has none, and the errors of any call */
+int clusterfs_unassign(clusterfs_store *store, const void *name, size_t name_size);
+
+/** Tells the group of an object, stored or not.
+ * \param group receives its number
+ * \returns 0; CLUSTERFS_NOT_FOUND when it has none, and the errors of any call */
+int clusterfs_group(clusterfs_store *store, const void *name, size_t name_size, uint64_t *group);
+
+/** Forgets a group and all orders for it, but none of its objects.
+ * \returns 0; CLUSTERFS_NOT_FOUND when there is none, and the errors of any call */
+int clusterfs_dissolve(clusterfs_store *store, uint64_t group);
+
+/** The members of a group are wanted: those that are in memory are as if they were used now, and a later
+ * clusterfs_hate() does not count any more. \returns as clusterfs_assign() */
 int clusterfs_love(clusterfs_store *store, uint64_t group);
 
-/** The members of a group will not be wanted soon: those that are in memory leave it first. \returns 0; the errors of any call */
+/** The members of a group are not wanted soon: from now on, they are the first to leave memory, each time that they were
+ * read or stored. \returns as clusterfs_assign() */
 int clusterfs_hate(clusterfs_store *store, uint64_t group);
+
+/** Ends clusterfs_love() and clusterfs_hate(). \returns as clusterfs_assign() */
+int clusterfs_unmark(clusterfs_store *store, uint64_t group);
+
+/** instead of seconds: objects need not survive a power cut */
+#define CLUSTERFS_NEVER 0xffffffffU
+
+/** Objects that are stored in a group from now on survive a power cut after so many seconds, instead of the time of the option
+ * persist. \param seconds 0 = as the option persist says; or CLUSTERFS_NEVER
+ * \returns as clusterfs_assign() */
+int clusterfs_persist(clusterfs_store *store, uint64_t group, uint32_t seconds);
+
+/** Begins a walk over the objects of a group that are stored, on each device in the order in which they came into the group.
+ * \param walk as clusterfs_walk_new()
+ * \returns 0; the errors of any call */
+int clusterfs_walk_group(clusterfs_store *store, uint64_t group, clusterfs_walk **walk);
 
 /** Tells of a request, so that the store learns which objects are wanted together. A client is whoever makes one request
  * after the other: objects that it wants with a page, or in the same order again and again, are packed side by side. A

@@ -189,17 +189,19 @@ public:
 
     void close() { detail::checked(clusterfs_close(handle_.release())); }
 
-    /// \param group 0 = none
-    void write(const std::string_view name, const std::string_view bytes, const uint64_t group = 0) {
+    /// \param group 0 = none; \param flags 0 or CLUSTERFS_NO_CACHE
+    void write(const std::string_view name, const std::string_view bytes, const uint64_t group = 0, const uint64_t flags = 0) {
         clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
         attributes.group = group;
+        attributes.flags = flags;
         detail::checked(clusterfs_write(get(), name.data(), name.size(), bytes.data(), bytes.size(), &attributes));
     }
 
-    /// \param expected bytes, -1 = unknown; \param group 0 = none
-    Writer create(const std::string_view name, const int64_t expected = -1, const uint64_t group = 0) {
+    /// \param expected bytes, -1 = unknown; \param group 0 = none; \param flags 0 or CLUSTERFS_NO_CACHE
+    Writer create(const std::string_view name, const int64_t expected = -1, const uint64_t group = 0, const uint64_t flags = 0) {
         clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
         attributes.group = group;
+        attributes.flags = flags;
         attributes.expected_size = expected;
         clusterfs_writer *writer = nullptr;
         detail::checked(clusterfs_create(get(), name.data(), name.size(), &attributes, &writer));
@@ -234,11 +236,12 @@ public:
 
     void sync() { detail::checked(clusterfs_sync(get())); }
 
-    Walk walk() {
-        clusterfs_walk *walk = nullptr;
-        detail::checked(clusterfs_walk_new(get(), &walk));
-        return Walk(walk);
-    }
+    Walk walk() { return begin(&clusterfs_walk_new); }
+
+    /// \see clusterfs_walk_ripe()
+    Walk walkRipe() { return begin(&clusterfs_walk_ripe); }
+    /// \see clusterfs_walk_hot()
+    Walk walkHot() { return begin(&clusterfs_walk_hot); }
 
     void collocate(const std::string_view leader, const std::vector<std::string> &members) {
         std::vector<clusterfs_name> names;
@@ -249,8 +252,24 @@ public:
     void assign(const uint64_t group, const std::string_view name) {
         detail::checked(clusterfs_assign(get(), group, name.data(), name.size()));
     }
+    /// \returns whether it was in a group
+    bool unassign(const std::string_view name) { return found(clusterfs_unassign(get(), name.data(), name.size())); }
+    /// \returns nothing when it is in none
+    std::optional<uint64_t> group(const std::string_view name) {
+        uint64_t number = 0;
+        return found(clusterfs_group(get(), name.data(), name.size(), &number)) ? std::optional<uint64_t>(number) : std::nullopt;
+    }
+    /// \returns whether there was one
+    bool dissolve(const uint64_t group) { return found(clusterfs_dissolve(get(), group)); }
     void love(const uint64_t group) { detail::checked(clusterfs_love(get(), group)); }
     void hate(const uint64_t group) { detail::checked(clusterfs_hate(get(), group)); }
+    void unmark(const uint64_t group) { detail::checked(clusterfs_unmark(get(), group)); }
+    void persist(const uint64_t group, const uint32_t seconds) { detail::checked(clusterfs_persist(get(), group, seconds)); }
+    Walk walk(const uint64_t group) {
+        clusterfs_walk *walk = nullptr;
+        detail::checked(clusterfs_walk_group(get(), group, &walk));
+        return Walk(walk);
+    }
 
     /// \param page an empty one = nobody knows; \returns whether the store took notice, which it does not while it is busy
     bool note(const uint64_t client, const std::string_view name, const std::string_view page = {}) {
@@ -279,6 +298,13 @@ public:
     clusterfs_store *get() const noexcept { return handle_.get(); } ///< for the calls of C
 
 private:
+    Walk begin(int (*const call)(clusterfs_store *, clusterfs_walk **)) {
+        clusterfs_walk *walk = nullptr;
+        detail::checked(call(get(), &walk));
+        return Walk(walk);
+    }
+    static bool found(const int result) { return result != -CLUSTERFS_NOT_FOUND && detail::checked(result) >= 0; }
+
     std::string text(int64_t (*const call)(clusterfs_store *, size_t, char *, size_t), const size_t device) const {
         std::string all;
         for (auto size = detail::checked(call(get(), device, nullptr, 0)); static_cast<size_t>(size) >= all.size();) {

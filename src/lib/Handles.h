@@ -31,8 +31,10 @@ struct clusterfs_writer {
 
 struct clusterfs_walk {
     std::shared_ptr<ClusterFs::Library::Store> store;
+    ClusterFs::Library::WalkJob::Way way;
+    uint64_t group; ///< whose members it finds
     size_t device; ///< the one that it is at
-    uint64_t cursor; ///< of Engine::next()
+    uint64_t cursor; ///< of WalkJob
     std::vector<ClusterFs::Library::WalkJob::Found> found;
     size_t at; ///< the next one of found
 };

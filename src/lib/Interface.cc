@@ -43,8 +43,9 @@ constexpr const char *texts[] = {
     "the option admit keeps the object out until it was offered more often",
     "a defect of the library",
     "a file cannot be opened or read",
+    "the store was opened with locality=0",
 };
-static_assert(std::size(texts) == CLUSTERFS_FILE + 1, "each error has a text");
+static_assert(std::size(texts) == CLUSTERFS_NO_LOCALITY + 1, "each error has a text");
 
 /// \returns the bytes of the text
 int64_t
@@ -113,7 +114,43 @@ takeAttributes(const clusterfs_attributes *const given, clusterfs_attributes &at
     if (!known(*given))
         return -CLUSTERFS_ARGUMENT;
     attributes = *given;
-    return attributes.flags || attributes.expected_size < -1 ? -CLUSTERFS_ARGUMENT : 0;
+    const bool passing = attributes.flags == CLUSTERFS_NO_CACHE;
+    if ((attributes.flags && !passing) || attributes.expected_size < -1 || attributes.group == Store::passing || (passing && attributes.group))
+        return -CLUSTERFS_ARGUMENT;
+    if (passing)
+        attributes.group = Store::passing;
+    return 0;
+}
+
+/// whether a caller may give a group this number
+bool
+isGroup(const uint64_t group)
+{
+    return group && group != Store::passing;
+}
+
+/// gives an order to a store for a group
+template <class Order>
+int
+withGroup(const clusterfs_store *const store, const uint64_t group, const Order &order)
+{
+    const int wrong = isGroup(group) ? usable(store, nullptr, 0) : -CLUSTERFS_ARGUMENT;
+    return wrong != 0 ? wrong : guarded(order);
+}
+
+/// begins a walk over a store that can list its objects
+int
+beginWalk(const clusterfs_store *const store, const WalkJob::Way way, clusterfs_walk **const walk)
+{
+    const int wrong = walk ? usable(store, nullptr, 0) : -CLUSTERFS_ARGUMENT;
+    if (wrong != 0)
+        return wrong;
+    if (!store->store->listed())
+        return -CLUSTERFS_NOT_LISTED;
+    return guarded([&] {
+        *walk = new clusterfs_walk{store->store, way, 0, 0, 0, {}, 0};
+        return 0;
+    });
 }
 
 /// hands a device's text over
@@ -288,7 +325,7 @@ clusterfs_create(clusterfs_store *const store, const void *const name, const siz
         auto handle = std::make_unique<clusterfs_writer>(clusterfs_writer{store->store, nullptr, 0});
         const int result = store->store->create(nameOf(name, name_size), attributes.expected_size, attributes.group, handle->service,
                                                 handle->number);
-        if (result == 0)
+        if (result >= 0)
             *writer = handle.release();
         return result;
     });
@@ -438,15 +475,19 @@ clusterfs_sync(clusterfs_store *const store)
 int
 clusterfs_walk_new(clusterfs_store *const store, clusterfs_walk **const walk)
 {
-    const int wrong = walk ? usable(store, nullptr, 0) : -CLUSTERFS_ARGUMENT;
-    if (wrong != 0)
-        return wrong;
-    if (!store->store->listed())
-        return -CLUSTERFS_NOT_LISTED;
-    return guarded([&] {
-        *walk = new clusterfs_walk{store->store, 0, 0, {}, 0};
-        return 0;
-    });
+    return beginWalk(store, WalkJob::Way::any, walk);
+}
+
+int
+clusterfs_walk_ripe(clusterfs_store *const store, clusterfs_walk **const walk)
+{
+    return beginWalk(store, WalkJob::Way::ripe, walk);
+}
+
+int
+clusterfs_walk_hot(clusterfs_store *const store, clusterfs_walk **const walk)
+{
+    return beginWalk(store, WalkJob::Way::hot, walk);
 }
 
 int
@@ -460,7 +501,7 @@ clusterfs_walk_next(clusterfs_walk *const walk, clusterfs_name *const name, uint
         while (walk->at == walk->found.size()) {
             if (walk->device == walk->store->devices())
                 return 0;
-            const auto job = std::make_shared<WalkJob>(walk->cursor);
+            const auto job = std::make_shared<WalkJob>(walk->way, walk->group, walk->cursor);
             const auto result = walk->store->service(walk->device).call(job);
             if (result < 0)
                 return static_cast<int>(result);
@@ -507,22 +548,63 @@ clusterfs_collocate(clusterfs_store *const store, const void *const leader, cons
 int
 clusterfs_assign(clusterfs_store *const store, const uint64_t group, const void *const name, const size_t name_size)
 {
-    const int wrong = group ? usable(store, name, name_size) : -CLUSTERFS_ARGUMENT;
+    const int wrong = isGroup(group) ? usable(store, name, name_size) : -CLUSTERFS_ARGUMENT;
     return wrong != 0 ? wrong : guarded([&] { return store->store->assign(group, nameOf(name, name_size)); });
+}
+
+int
+clusterfs_unassign(clusterfs_store *const store, const void *const name, const size_t name_size)
+{
+    const int wrong = usable(store, name, name_size);
+    return wrong != 0 ? wrong : guarded([&] { return store->store->unassign(nameOf(name, name_size)); });
+}
+
+int
+clusterfs_group(clusterfs_store *const store, const void *const name, const size_t name_size, uint64_t *const group)
+{
+    const int wrong = group ? usable(store, name, name_size) : -CLUSTERFS_ARGUMENT;
+    return wrong != 0 ? wrong : guarded([&] { return store->store->groupOf(nameOf(name, name_size), *group); });
+}
+
+int
+clusterfs_dissolve(clusterfs_store *const store, const uint64_t group)
+{
+    return withGroup(store, group, [&] { return store->store->dissolve(group); });
 }
 
 int
 clusterfs_love(clusterfs_store *const store, const uint64_t group)
 {
-    const int wrong = group ? usable(store, nullptr, 0) : -CLUSTERFS_ARGUMENT;
-    return wrong != 0 ? wrong : guarded([&] { return store->store->favour(group, true); });
+    return withGroup(store, group, [&] { return store->store->setFavour(group, Favour::loved); });
 }
 
 int
 clusterfs_hate(clusterfs_store *const store, const uint64_t group)
 {
-    const int wrong = group ? usable(store, nullptr, 0) : -CLUSTERFS_ARGUMENT;
-    return wrong != 0 ? wrong : guarded([&] { return store->store->favour(group, false); });
+    return withGroup(store, group, [&] { return store->store->setFavour(group, Favour::hated); });
+}
+
+int
+clusterfs_unmark(clusterfs_store *const store, const uint64_t group)
+{
+    return withGroup(store, group, [&] { return store->store->setFavour(group, Favour::none); });
+}
+
+int
+clusterfs_persist(clusterfs_store *const store, const uint64_t group, const uint32_t seconds)
+{
+    return withGroup(store, group, [&] { return store->store->setPersist(group, seconds); });
+}
+
+int
+clusterfs_walk_group(clusterfs_store *const store, const uint64_t group, clusterfs_walk **const walk)
+{
+    if (!walk)
+        return -CLUSTERFS_ARGUMENT;
+    return withGroup(store, group, [&] {
+        *walk = new clusterfs_walk{store->store, WalkJob::Way::group, group, 0, 0, {}, 0};
+        return 0;
+    });
 }
 
 int

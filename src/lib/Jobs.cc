@@ -51,8 +51,6 @@ startObject(const Clock &clock, Engine &engine, const Key &key, const std::strin
         return Progress::over;
     if (!giveUpAt) {
         giveUpAt = clock.micros() + patienceMicros;
-        if (group)
-            engine.assign(group, key);
     }
     ObjectInfo info;
     info.timestamp = clock.wallSeconds();
@@ -61,6 +59,8 @@ startObject(const Clock &clock, Engine &engine, const Key &key, const std::strin
     const auto unadmitted = able ? engine.stats().counters.notAdmitted : 0;
     writer = able ? engine.create(key, info, expected) : nullptr;
     if (writer) {
+        if (group)
+            (void)engine.assign(group, key); // isOutside() tells
         error = writer->append(label.data(), label.size()) ? 0 : -CLUSTERFS_LOST;
         return Progress::over;
     }
@@ -71,6 +71,13 @@ startObject(const Clock &clock, Engine &engine, const Key &key, const std::strin
     else
         return Progress::waits;
     return Progress::over;
+}
+
+/// whether an object that was to be in a group has found no room there
+bool
+isOutside(const Engine &engine, const Key &key, const uint64_t group)
+{
+    return group && engine.groupOf(key) != group;
 }
 
 /// appends what a turn may, of the bytes from at on
@@ -158,6 +165,8 @@ WriteJob::run(Engine &engine)
         const auto status = writer_->finish();
         result = status == Status::aborted ? -CLUSTERFS_LOST : errorOf(status);
     }
+    if (result == 0 && isOutside(engine, key_, group_))
+        result = 1;
     writer_.reset();
     return Progress::over;
 }
@@ -180,8 +189,10 @@ CreateJob::run(Engine &engine)
     }
     std::unique_ptr<Writer> writer;
     const auto came = startObject(service_.clock(), engine, key_, label_, expected_, group_, giveUpAt_, writer, result);
-    if (came == Progress::over && result == 0)
+    if (came == Progress::over && result == 0) {
         number = service_.writers.add(std::move(writer));
+        result = isOutside(engine, key_, group_);
+    }
     return came;
 }
 
@@ -331,6 +342,22 @@ WalkJob::readLabel(Progress &came)
     return true;
 }
 
+/// \returns false when there are no more, or when looks is 0
+bool
+WalkJob::next(Engine &engine, Key &key, ObjectInfo &info, unsigned &looks)
+{
+    if (way_ == Way::any)
+        return engine.next(cursor, key, info, looks);
+    if (way_ != Way::group)
+        return engine.nextInOrder(way_ == Way::ripe ? Engine::Walk::ripe : Engine::Walk::hot, cursor, key, info, looks);
+    while (looks && engine.nextOfGroup(group_, cursor, key)) {
+        --looks;
+        if (engine.peek(key, info))
+            return true; // else it is a member, and not stored
+    }
+    return false;
+}
+
 Progress
 WalkJob::run(Engine &engine)
 {
@@ -343,7 +370,7 @@ WalkJob::run(Engine &engine)
         ObjectInfo info;
         if (found.size() >= most)
             break;
-        if (!engine.next(cursor, key, info, looks)) {
+        if (!next(engine, key, info, looks)) {
             if (!looks)
                 return Progress::goesOn;
             break;

@@ -181,17 +181,23 @@ public:
     };
     static constexpr size_t most = 32; ///< objects found in one job
 
-    explicit WalkJob(const uint64_t from): cursor(from) {}
+    /// which objects, and in what order
+    enum class Way : uint8_t { any, ripe, hot, group };
+    /// \param group whose members to find
+    WalkJob(const Way way, const uint64_t group, const uint64_t from): cursor(from), way_(way), group_(group) {}
     Progress run(Engine &) override;
 
-    uint64_t cursor; ///< of Engine::next()
+    uint64_t cursor; ///< of Engine::next(), nextInOrder() or nextOfGroup()
     std::vector<Found> found;
 
 private:
     static constexpr unsigned looksInTurn = 4096; ///< records of the index
 
     bool readLabel(Progress &);
+    bool next(Engine &, Key &, ObjectInfo &, unsigned &looks);
 
+    const Way way_;
+    const uint64_t group_;
     std::unique_ptr<Reader> reader_; ///< of the object that was found last, or nil
     std::string label_;
     size_t at_ = 0; ///< bytes of label_ that are there

@@ -133,7 +133,7 @@ Service::openEngine(const std::string &path, const Config &config, std::string &
     memcpy(&number_, uuid.data(), sizeof(number_));
     start();
 
-    /// waits until objects are found, or never will be
+    /// waits until objects are found and groups are known, or never will be
     class Loading final : public Job
     {
     public:
@@ -141,7 +141,7 @@ Service::openEngine(const std::string &path, const Config &config, std::string &
             const auto state = engine.state();
             result = state == EngineState::serving ? 0 : -CLUSTERFS_IO;
             text = engine.stateText();
-            return state == EngineState::recovering ? Progress::waits : Progress::over;
+            return state == EngineState::recovering || (state == EngineState::serving && !engine.groupsLoaded()) ? Progress::waits : Progress::over;
         }
         std::string text;
     };

@@ -32,6 +32,13 @@ idOf(const Key &key)
     return key.high() ? key.high() : 1;
 }
 
+/// what an engine answers to an order for a group
+int
+orderOf(const Status status)
+{
+    return status == Status::unsupported ? -CLUSTERFS_NO_LOCALITY : errorOf(status);
+}
+
 } // namespace
 
 int
@@ -89,9 +96,19 @@ Store::target(const std::string &name) const
     return {key, Label::Of(name), *best};
 }
 
+/// the first object that is not kept in memory tells that of its group
+void
+Store::preparePassing() const
+{
+    if (!passingIsHated_ && setFavour(passing, Favour::hated) == 0)
+        passingIsHated_ = true;
+}
+
 int
 Store::write(const std::string &name, const void *const data, const size_t size, const uint64_t group) const
 {
+    if (group == passing)
+        preparePassing();
     auto t = target(name);
     return static_cast<int>(t.service.call(std::make_shared<WriteJob>(t.service, t.key, std::move(t.label), data, size, group)));
 }
@@ -99,6 +116,8 @@ Store::write(const std::string &name, const void *const data, const size_t size,
 int
 Store::create(const std::string &name, const int64_t expected, const uint64_t group, Service *&service, uint64_t &number) const
 {
+    if (group == passing)
+        preparePassing();
     auto t = target(name);
     const auto job = std::make_shared<CreateJob>(t.service, t.key, std::move(t.label), expected, group);
     const auto result = t.service.call(job);
@@ -200,24 +219,59 @@ int
 Store::assign(const uint64_t group, const std::string &name) const
 {
     const auto t = target(name);
-    return static_cast<int>(t.service.ask([&t, group](Engine &engine) {
-        engine.assign(group, t.key);
-        return 0;
-    }));
+    return static_cast<int>(t.service.ask([&t, group](Engine &engine) { return orderOf(engine.assign(group, t.key)); }));
 }
 
 int
-Store::favour(const uint64_t group, const bool love) const
+Store::unassign(const std::string &name) const
 {
+    const auto t = target(name);
+    return static_cast<int>(t.service.ask([&t](Engine &engine) { return engine.unassign(t.key) ? 0 : -CLUSTERFS_NOT_FOUND; }));
+}
+
+int
+Store::groupOf(const std::string &name, uint64_t &group) const
+{
+    const auto t = target(name);
+    return static_cast<int>(t.service.ask([&t, &group](Engine &engine) {
+        group = engine.groupOf(t.key);
+        return group && group != passing ? 0 : -CLUSTERFS_NOT_FOUND;
+    }));
+}
+
+/// gives an order to the engines of all devices
+/// \returns the first error, or the highest answer
+template <class Order>
+int
+Store::onAll(const Order &order) const
+{
+    int64_t answer = 0;
     for (const auto &service: services_) {
-        const auto result = service->ask([group, love](Engine &engine) {
-            love ? engine.love(group) : engine.hate(group);
-            return 0;
-        });
-        if (result != 0)
+        const auto result = service->ask(order);
+        if (result < 0)
             return static_cast<int>(result);
+        answer = std::max(answer, result);
     }
-    return 0;
+    return static_cast<int>(answer);
+}
+
+int
+Store::dissolve(const uint64_t group) const
+{
+    const auto known = onAll([group](Engine &engine) { return engine.dissolve(group) ? 1 : 0; });
+    return known > 0 ? 0 : known == 0 ? -CLUSTERFS_NOT_FOUND : known;
+}
+
+int
+Store::setFavour(const uint64_t group, const Favour favour) const
+{
+    return onAll([group, favour](Engine &engine) { return orderOf(engine.setFavour(group, favour)); });
+}
+
+int
+Store::setPersist(const uint64_t group, const uint32_t seconds) const
+{
+    return onAll([group, seconds](Engine &engine) { return orderOf(engine.setPersist(group, seconds)); });
 }
 
 int

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ class Store : public std::enable_shared_from_this<Store>
 {
 public:
     static constexpr size_t maxDevices = 64;
+    static constexpr uint64_t passing = UINT64_MAX; ///< the group of the objects that are not kept in memory
 
     /// \param error receives the reason unless 0 is returned
     static int Open(const std::vector<std::string> &paths, const clusterfs_options &, std::shared_ptr<Store> &, std::string &error);
@@ -50,7 +52,11 @@ public:
     int sync() const;
     int collocate(const std::string &leader, const std::vector<std::string> &members) const;
     int assign(uint64_t group, const std::string &name) const;
-    int favour(uint64_t group, bool love) const;
+    int unassign(const std::string &name) const;
+    int groupOf(const std::string &name, uint64_t &group) const;
+    int dissolve(uint64_t group) const;
+    int setFavour(uint64_t group, Favour) const;
+    int setPersist(uint64_t group, uint32_t seconds) const;
     int note(uint64_t client, const std::string &name, const std::string *page) const; ///< \param page nil = unknown
     int note(uint64_t client, const std::string &name, const RequestText &) const;
 
@@ -62,10 +68,13 @@ public:
 private:
     Store() = default;
     int note(Request, const Target &) const;
+    template <class Order> int onAll(const Order &) const;
+    void preparePassing() const;
 
     std::vector<std::unique_ptr<Service>> services_;
     KeyMaker makeKey_ = nullptr;
     bool listed_ = true;
+    mutable std::atomic<bool> passingIsHated_{false};
     pid_t owner_ = 0;
 };
 

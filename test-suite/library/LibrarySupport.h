@@ -71,10 +71,10 @@ protected:
 
     void open(const clusterfs::Options &options = smallOptions()) { store = std::make_unique<clusterfs::Store>(paths, options); }
 
-    void reopen() {
+    void reopen(const clusterfs::Options &options = smallOptions()) {
         store->close();
         store.reset();
-        open();
+        open(options);
     }
 
     /// \returns the object's bytes, or nothing

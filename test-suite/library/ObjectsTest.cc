@@ -3,8 +3,10 @@
 
 #include "test-suite/library/LibrarySupport.h"
 
+#include <chrono>
 #include <map>
 #include <set>
+#include <thread>
 
 namespace ClusterFs::Library::Testing {
 namespace {
@@ -256,6 +258,163 @@ TEST_F(Objects, membersOfAGroupLieSideBySide) {
     store->hate(7);
     store->sync();
     EXPECT_EQ(packed(), first + 4);
+}
+
+/// on two devices, over a stop
+TEST_F(Objects, groupsAreLookedUpListedAndDissolved) {
+    ASSERT_NO_FATAL_FAILURE(start(2));
+    std::set<std::string> names;
+    for (unsigned n = 0; n < 700; ++n) {
+        const auto name = "member " + std::to_string(n);
+        store->write(name, bytesOf(n, 300), 7);
+        names.insert(name);
+    }
+    store->write("other", "bytes", 8);
+    store->assign(7, "not stored");
+    EXPECT_EQ(store->group("member 3"), 7U);
+    EXPECT_EQ(store->group("not stored"), 7U);
+    EXPECT_FALSE(store->group("nobody"));
+    ASSERT_NO_FATAL_FAILURE(reopen());
+    EXPECT_FALSE(store->group("not stored"));
+    EXPECT_EQ(store->group("other"), 8U);
+    const auto membersOf = [this](const uint64_t group) {
+        std::set<std::string> found;
+        auto walk = store->walk(group);
+        while (const auto entry = walk.next())
+            EXPECT_TRUE(found.insert(entry->name).second) << entry->name;
+        return found;
+    };
+    EXPECT_EQ(membersOf(7), names);
+    EXPECT_TRUE(store->unassign("member 3"));
+    EXPECT_FALSE(store->unassign("member 3"));
+    store->assign(8, "member 4");
+    names.erase("member 3");
+    names.erase("member 4");
+    EXPECT_EQ(membersOf(7), names);
+    EXPECT_EQ(membersOf(8), (std::set<std::string>{"member 4", "other"}));
+    EXPECT_TRUE(store->dissolve(7));
+    EXPECT_FALSE(store->dissolve(7));
+    EXPECT_TRUE(membersOf(7).empty());
+    EXPECT_EQ(get("member 5"), bytesOf(5, 300)) << "its objects stay";
+}
+
+/// clusters that were filled one after the other, of which one was used again
+TEST_F(Objects, walksGoInTheOrderOfUse) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    for (unsigned n = 0; n < 60; ++n) {
+        store->write(std::to_string(n), bytesOf(n, 10000));
+        if (n % 5 == 4)
+            store->sync();
+    }
+    EXPECT_EQ(get("7"), bytesOf(7, 10000));
+    const auto namesOf = [](clusterfs::Walk walk) {
+        std::vector<std::string> names;
+        while (const auto entry = walk.next())
+            names.push_back(entry->name);
+        return names;
+    };
+    auto ripe = namesOf(store->walkRipe());
+    auto hot = namesOf(store->walkHot());
+    ASSERT_EQ(ripe.size(), 60U);
+    ASSERT_EQ(hot.size(), 60U);
+    const auto five = [](const std::vector<std::string> &names, const size_t from) {
+        return std::set<std::string>(names.begin() + static_cast<ptrdiff_t>(from), names.begin() + static_cast<ptrdiff_t>(from) + 5);
+    };
+    EXPECT_EQ(five(ripe, 0), (std::set<std::string>{"0", "1", "2", "3", "4"}));
+    EXPECT_EQ(five(ripe, 5), (std::set<std::string>{"10", "11", "12", "13", "14"}));
+    EXPECT_EQ(five(hot, 0), (std::set<std::string>{"5", "6", "7", "8", "9"})) << "used last";
+    EXPECT_EQ(five(hot, 5), (std::set<std::string>{"55", "56", "57", "58", "59"}));
+    EXPECT_EQ(std::set<std::string>(ripe.begin(), ripe.end()).size(), 60U);
+}
+
+/// others stay, what only passes by goes: also after a stop
+TEST_F(Objects, someAreNotKeptInMemory) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
+    attributes.flags = CLUSTERFS_NO_CACHE;
+    const auto writePassing = [&](const std::string &name, const std::string &bytes) {
+        return clusterfs_write(store->get(), name.data(), name.size(), bytes.data(), bytes.size(), &attributes);
+    };
+    for (unsigned n = 0; n < 20; ++n) {
+        EXPECT_EQ(writePassing("passing " + std::to_string(n), bytesOf(n, 20000)), 0);
+        store->write("kept " + std::to_string(n), bytesOf(100 + n, 20000));
+    }
+    const auto fromDisk = [this](const std::string &kind, const unsigned seed) {
+        const auto before = store->statistic("hits from disk");
+        for (unsigned n = 0; n < 20; ++n)
+            EXPECT_EQ(get(kind + std::to_string(n)), bytesOf(seed + n, 20000));
+        return store->statistic("hits from disk") - before;
+    };
+    // the read cache takes 100 of them
+    const auto fill = [&](const unsigned from) {
+        for (unsigned n = from; n < from + 150; ++n) {
+            store->write("filler " + std::to_string(n), bytesOf(n, 20000));
+            if (n % 20 == 0) {
+                store->sync();
+                (void)fromDisk("kept ", 100);
+            }
+        }
+        store->sync();
+    };
+    fill(1000);
+    EXPECT_LT(fromDisk("kept ", 100), 5);
+    EXPECT_GE(fromDisk("passing ", 0), 6) << "a cluster has three of them";
+    EXPECT_FALSE(store->group("passing 3")) << "that they are a group is nobody's business";
+    ASSERT_NO_FATAL_FAILURE(reopen());
+    (void)fromDisk("passing ", 0);
+    (void)fromDisk("kept ", 100);
+    fill(2000);
+    EXPECT_LT(fromDisk("kept ", 100), 5);
+    EXPECT_GE(fromDisk("passing ", 0), 6) << "a cluster has three of them";
+    attributes.group = 7;
+    EXPECT_EQ(writePassing("both", "bytes"), -CLUSTERFS_ARGUMENT);
+    EXPECT_EQ(codeOf([&] { store->love(UINT64_MAX); }), CLUSTERFS_ARGUMENT);
+}
+
+TEST_F(Objects, anOrderForAGroupOutlivesTheStore) {
+    auto options = smallOptions();
+    options.set("persist", "1");
+    ASSERT_NO_FATAL_FAILURE(start(1, 64 * MB, options));
+    store->persist(7, CLUSTERFS_NEVER);
+    store->hate(8);
+    store->unmark(8);
+    store->write("member", "bytes", 7);
+    ASSERT_NO_FATAL_FAILURE(reopen(options));
+    store->write("another", "bytes", 7);
+    store->write("third", "bytes");
+    for (unsigned tries = 0; store->statistic("staged objects") > 1 && tries < 500; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_LE(store->statistic("staged objects"), 1);
+    store->persist(7, 0);
+}
+
+/// more members than there is memory for
+TEST_F(Objects, aFullGroupIsTold) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    unsigned n = 0;
+    int result = 0;
+    clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
+    attributes.group = 7;
+    for (; n < 20000 && result == 0; ++n) {
+        const auto name = std::to_string(n);
+        result = clusterfs_write(store->get(), name.data(), name.size(), "b", 1, &attributes);
+    }
+    EXPECT_EQ(result, 1) << n;
+    EXPECT_EQ(codeOf([&] { store->assign(7, "one more"); }), CLUSTERFS_BUSY);
+    EXPECT_FALSE(store->group("one more"));
+    EXPECT_TRUE(store->exists(std::to_string(n - 1)));
+}
+
+TEST_F(Objects, withoutLocalityThereAreNoGroups) {
+    auto options = smallOptions();
+    options.set("locality", "0");
+    ASSERT_NO_FATAL_FAILURE(start(1, 64 * MB, options));
+    EXPECT_EQ(codeOf([&] { store->assign(7, "name"); }), CLUSTERFS_NO_LOCALITY);
+    EXPECT_EQ(codeOf([&] { store->love(7); }), CLUSTERFS_NO_LOCALITY);
+    EXPECT_EQ(codeOf([&] { store->persist(7, 5); }), CLUSTERFS_NO_LOCALITY);
+    store->write("name", "bytes", 7);
+    EXPECT_FALSE(store->group("name"));
+    EXPECT_EQ(get("name"), "bytes");
 }
 
 /// a page's objects are stored among others, and are packed side by side on each device

@@ -242,7 +242,7 @@ TEST_F(Arguments, thatAreWrongAreRefused) {
     EXPECT_EQ(clusterfs_write(s, "a", 1, nullptr, 1, nullptr), wrong);
     EXPECT_EQ(clusterfs_write(s, "a", size_t(1) << 33, "b", 1, nullptr), -CLUSTERFS_TOO_LARGE);
     clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
-    attributes.flags = 1;
+    attributes.flags = 2;
     EXPECT_EQ(clusterfs_write(s, "a", 1, "b", 1, &attributes), wrong) << "a flag that this version does not know";
     attributes = CLUSTERFS_ATTRIBUTES;
     attributes.struct_size = 8;
@@ -329,12 +329,12 @@ TEST_F(Arguments, ofLaterVersionsAreTakenWhereTheyMeanNothing) {
 
 TEST_F(Arguments, eachErrorHasATextOfItsOwn) {
     std::vector<std::string> texts;
-    for (int code = 0; code <= CLUSTERFS_FILE; ++code) {
+    for (int code = 0; code <= CLUSTERFS_NO_LOCALITY; ++code) {
         EXPECT_STREQ(clusterfs_strerror(code), clusterfs_strerror(-code));
         EXPECT_EQ(std::count(texts.begin(), texts.end(), clusterfs_strerror(code)), 0) << code;
         texts.emplace_back(clusterfs_strerror(code));
     }
-    EXPECT_STREQ(clusterfs_strerror(CLUSTERFS_FILE + 1), "an unknown error");
+    EXPECT_STREQ(clusterfs_strerror(CLUSTERFS_NO_LOCALITY + 1), "an unknown error");
     EXPECT_STREQ(clusterfs_strerror(-2147483647 - 1), "an unknown error");
 }
 

@@ -80,7 +80,7 @@ class Proxy:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.words = [PROGRAM, folder / "store", "64", str(self.port), f"127.0.0.1:{origin}", "staging=4", "read-cache=2", "locality=1",
-                      "cluster-size=64", "persist=1"]
+                      "cluster-size=64", "persist=1", "warm=off"]
         self.process = None
         self.start()
 

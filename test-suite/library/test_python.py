@@ -114,10 +114,23 @@ def test_what_belongs_together(clusterfs, paths):
         store.sync()
         assert store.statistic("objects packed in groups") == 5
         store.write("one", b"x" * 2000, group=7)
+        store.write("once", b"z", cached=False)
+        assert store.get("once") == b"z" and store.group("once") is None
         store["two"] = b"x" * 2000
         store.assign(7, "two")
         store.love(7)
         store.hate(7)
+        store.unmark(7)
+        store.persist(7, None)
+        store.persist(7, 0)
+        assert store.group("two") == 7 and store.group("three") is None
+        assert dict(store.members(7)) == {b"one": 2000, b"two": 2000}
+        store["four"] = b"y"
+        store.assign(8, "four")
+        assert store.unassign("four") and not store.unassign("four")
+        assert store.dissolve(7) and not store.dissolve(7) and not list(store.members(7))
+        store.assign(7, "one")
+        store.assign(7, "two")
         for name in members:
             assert store.note(1, f"noted {name}", "page")
         store.sync()

@@ -51,6 +51,7 @@ Simulate::World::chooseOptions()
     config_.admit = chance(80) ? 1 : 2;
     config_.layout = layoutPolicies()[below(layoutPolicies().size())].policy;
     config_.list = chance(30);
+    config_.warm = chance(50);
     config_.fileLifetime = lifetimes_ && chance(50) ? 100 + static_cast<uint32_t>(below(1000)) : 0;
     config_.clusterLifetime = lifetimes_ && chance(50) ? 10 + static_cast<uint32_t>(below(1000)) : 0;
 }
@@ -58,7 +59,7 @@ Simulate::World::chooseOptions()
 void
 Simulate::World::promise()
 {
-    promises_.push_back({clock_.micros(), config_.persist, config_.deleteTime});
+    promises_.push_back({clock_.micros(), std::max(config_.persist, mostPersist), config_.deleteTime}); // a group may have more than the option
 }
 
 /// \returns the longest time that this run has promised since then, microseconds

@@ -154,20 +154,20 @@ Simulate::World::controlGroups()
     const auto object = someObject();
     switch (below(5)) {
     case 0:
-        engine_->love(group);
+        (void)engine_->setFavour(group, static_cast<ClusterFs::Favour>(below(3)));
         break;
     case 1:
-        engine_->hate(group);
+        (void)(chance(4) ? engine_->dissolve(group) : engine_->unassign(Oracle::KeyOf(object)));
         break;
     case 2:
-        engine_->setPersist(group, static_cast<uint32_t>(below(6)));
+        (void)engine_->setPersist(group, static_cast<uint32_t>(below(mostPersist + 1)));
         break;
     case 3:
         engine_->collocate(Oracle::KeyOf(object), {Oracle::KeyOf(someObject()), Oracle::KeyOf(someObject())});
         break;
     default:
         for (auto member = object; member < std::min(object + 8, objects_); ++member)
-            engine_->assign(group, Oracle::KeyOf(member));
+            (void)engine_->assign(group, Oracle::KeyOf(member));
     }
 }
 

@@ -26,6 +26,9 @@ struct Plan {
     bool verbose = false;
 };
 
+/// seconds after which a group's objects survive a power cut, at most; it may be more than Config::persist
+constexpr uint32_t mostPersist = 5;
+
 /// counters, to see that the simulation does something
 struct Tally {
     uint64_t stores = 0;

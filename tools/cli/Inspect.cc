@@ -124,6 +124,7 @@ showGroups(const Superblock &s, const GroupsSummary &g, Output &out)
     out.put("chunks", uint64_t(g.chunks));
     out.put("group_records", g.groups);
     out.put("member_records", g.members);
+    out.put("hot_ranges", g.hotRanges);
     out.close();
 }
 

@@ -71,9 +71,11 @@ summarizeGroups(Image &image, const Superblock &superblock)
                 chunk.generation != superblock.groups || chunk.index != summary.chunks)
             break;
         ++summary.chunks;
-        summary.groups += chunk.groups.size();
-        for (const auto &group: chunk.groups)
-            summary.members += group.members.size();
+        for (const auto &group: chunk.groups) {
+            const bool isGroup = group.kind != SavedGroups::hotList;
+            summary.groups += isGroup;
+            (isGroup ? summary.members : summary.hotRanges) += group.members.size();
+        }
     }
     return summary;
 }

@@ -28,6 +28,7 @@ struct GroupsSummary {
     uint32_t chunks = 0; ///< that a start reads
     uint64_t groups = 0;
     uint64_t members = 0; ///< of those groups
+    uint64_t hotRanges = 0; ///< of clusters, which were in memory
 };
 
 GroupsSummary summarizeGroups(Image &, const Superblock &);

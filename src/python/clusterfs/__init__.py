@@ -24,6 +24,7 @@ _ffi = cffi.FFI()
 _ffi.cdef("struct stat;\n" + DECLARATIONS)
 _lib = _ffi.dlopen(os.environ.get("CLUSTERFS_LIBRARY", "libclusterfs.so.0"))
 _FORCE = 1  # CLUSTERFS_FORMAT_FORCE
+_NO_CACHE = 1  # CLUSTERFS_NO_CACHE
 _REASON = 1024  # bytes of a reason
 _PIECE = 1 << 20  # bytes that are read at once of a large object
 
@@ -55,6 +56,11 @@ def _checked(result, reason=None):
     if -result == ERRORS["FILE"]:
         raise OSError(_ffi.errno, os.strerror(_ffi.errno))
     raise (NotFound if -result == ERRORS["NOT_FOUND"] else Error)(result, text)
+
+
+def _found(result):
+    """False for "not found"."""
+    return result != -ERRORS["NOT_FOUND"] and _checked(result) >= 0
 
 
 def _buffer(data):
@@ -126,10 +132,10 @@ class Store:
 
     # one object
 
-    def write(self, name, data, group=0):
-        """Stores an object in place of an older one. group: see assign()."""
+    def write(self, name, data, group=0, cached=True):
+        """Stores an object in place of an older one. group: see assign(). cached=False: it is not kept in memory."""
         name, data = _name(name), _buffer(data)
-        attributes = _attributes(group)
+        attributes = _attributes(group, cached=cached)
         _checked(_lib.clusterfs_write(self._handle, name, len(name), data, len(data), attributes))
 
     def create(self, name, size=-1, group=0):
@@ -190,9 +196,32 @@ class Store:
 
     def items(self):
         """Names (bytes) and sizes of all objects, in no order. Takes long: each object's beginning is read."""
-        made, name, size = _ffi.new("clusterfs_walk **"), _ffi.new("clusterfs_name *"), _ffi.new("uint64_t *")
+        made = _ffi.new("clusterfs_walk **")
         _checked(_lib.clusterfs_walk_new(self._handle, made))
-        walk = _ffi.gc(made[0], _lib.clusterfs_walk_free)
+        return self._walk(made[0])
+
+    def ripe(self):
+        """The same of those that are on the disk; those that would be evicted first come first."""
+        made = _ffi.new("clusterfs_walk **")
+        _checked(_lib.clusterfs_walk_ripe(self._handle, made))
+        return self._walk(made[0])
+
+    def hot(self):
+        """The same from those on that were stored or used last."""
+        made = _ffi.new("clusterfs_walk **")
+        _checked(_lib.clusterfs_walk_hot(self._handle, made))
+        return self._walk(made[0])
+
+    def members(self, group):
+        """The same of a group's objects that are stored, in the order in which they came into it."""
+        made = _ffi.new("clusterfs_walk **")
+        _checked(_lib.clusterfs_walk_group(self._handle, group, made))
+        return self._walk(made[0])
+
+    @staticmethod
+    def _walk(handle):
+        name, size = _ffi.new("clusterfs_name *"), _ffi.new("uint64_t *")
+        walk = _ffi.gc(handle, _lib.clusterfs_walk_free)
         while _checked(_lib.clusterfs_walk_next(walk, name, size)):
             yield bytes(_ffi.buffer(name.bytes, name.size)) if name.size else b"", size[0]
 
@@ -212,11 +241,35 @@ class Store:
         name = _name(name)
         _checked(_lib.clusterfs_assign(self._handle, group, name, len(name)))
 
+    def unassign(self, name):
+        """Takes an object out of its group. Returns whether it had one."""
+        name = _name(name)
+        return _found(_lib.clusterfs_unassign(self._handle, name, len(name)))
+
+    def group(self, name):
+        """The number of an object's group, or None."""
+        name, number = _name(name), _ffi.new("uint64_t *")
+        return number[0] if _found(_lib.clusterfs_group(self._handle, name, len(name), number)) else None
+
+    def dissolve(self, group):
+        """Forgets a group, but none of its objects. Returns whether there was one."""
+        return _found(_lib.clusterfs_dissolve(self._handle, group))
+
     def love(self, group):
+        """The members of a group are wanted: they leave memory in the order of their use."""
         _checked(_lib.clusterfs_love(self._handle, group))
 
     def hate(self, group):
+        """The members of a group are not wanted soon: they are the first to leave memory, each time that they were used."""
         _checked(_lib.clusterfs_hate(self._handle, group))
+
+    def unmark(self, group):
+        """Ends love() and hate()."""
+        _checked(_lib.clusterfs_unmark(self._handle, group))
+
+    def persist(self, group, seconds):
+        """What is stored in a group from now on survives a power cut after so many seconds; None = it need not, 0 = as the option says."""
+        _checked(_lib.clusterfs_persist(self._handle, group, 0xffffffff if seconds is None else seconds))
 
     def note(self, client, name, page=None):
         """Tells of a client's request, so that the store learns what is read together. Returns False while the store is too busy for it."""
@@ -247,10 +300,10 @@ class Store:
         return _text(_lib.clusterfs_messages, self._handle, device)
 
 
-def _attributes(group, size=-1):
+def _attributes(group, size=-1, cached=True):
     attributes = _ffi.new("clusterfs_attributes *")
     attributes.struct_size = _ffi.sizeof("clusterfs_attributes")
-    attributes.group, attributes.expected_size = group, size
+    attributes.group, attributes.expected_size, attributes.flags = group, size, 0 if cached else _NO_CACHE
     return attributes
 
 

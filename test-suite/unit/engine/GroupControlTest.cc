@@ -104,7 +104,7 @@ TEST(GroupControl, hatedGroupsArePackedFirst) {
     TestStore t(32 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     ASSERT_NO_FATAL_FAILURE(storeGroups(t, 20));
-    t.engine->hate(20);
+    t.engine->setFavour(20, Favour::hated);
     const auto filler = [&](const uint64_t n) { return t.store(keyOf(n), bytesOf(n, 20000)); };
     for (uint64_t n = 1000000; !t.engine->stats().counters.packs; ++n)
         ASSERT_EQ(filler(n), Status::ok);
@@ -123,13 +123,12 @@ TEST(GroupControl, lovedGroupsStayInMemoryAndHatedOnesLeave) {
     }
     ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
     t.settle();
-    assignGroups(t, groups); // which is forgotten at close
     for (uint64_t group = 1; group <= groups; ++group) {
         EXPECT_EQ(readsOf(t, group), 1U) << group;
         if (group % 10 == 0)
-            t.engine->love(1);
+            t.engine->setFavour(1, Favour::loved);
         if (group == groups - 1)
-            t.engine->hate(group);
+            t.engine->setFavour(group, Favour::hated);
     }
     // from the newest on: these reads push others out
     EXPECT_EQ(readsOf(t, groups), 0U);
@@ -146,7 +145,7 @@ TEST(GroupControl, lovedGroupsStayInStaging) {
     TestStore t(32 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     ASSERT_NO_FATAL_FAILURE(storeGroups(t, 20));
-    t.engine->love(1);
+    t.engine->setFavour(1, Favour::loved);
     for (uint64_t n = 1000000; !t.engine->stats().counters.packs; ++n)
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
     EXPECT_EQ(stagedOf(t, 1), groupObjects);
@@ -158,7 +157,7 @@ TEST(GroupControl, aGroupMaySurviveSoonerThanOthers) {
     config.persist = 3600;
     TestStore t(32 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
-    EXPECT_TRUE(t.engine->setPersist(1, 4));
+    EXPECT_EQ(t.engine->setPersist(1, 4), Status::ok);
     ASSERT_NO_FATAL_FAILURE(storeGroups(t, 2));
     t.pass(5);
     t.cut();
@@ -170,32 +169,114 @@ TEST(GroupControl, aGroupMaySurviveSoonerThanOthers) {
     EXPECT_LT(others, groupObjects) << "what does not fit in beside may wait";
 }
 
-TEST(GroupControl, timesOfGroupsAreBounded) {
+TEST(GroupControl, aGroupMaySurviveLaterThanOthersOrNotAtAll) {
+    TestStore t(32 * MB); // most have Config::persist
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    EXPECT_EQ(t.engine->setPersist(1, 3600), Status::ok);
+    EXPECT_EQ(t.engine->setPersist(2, neverPersist), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(storeGroups(t, 2));
+    t.pass(10 * t.config.persist);
+    EXPECT_EQ(stagedOf(t, 1), groupObjects);
+    EXPECT_EQ(stagedOf(t, 2), groupObjects);
+    t.pass(3600);
+    EXPECT_EQ(stagedOf(t, 1), 0U);
+    t.engine->setPersist(1, 0);
+    ASSERT_NO_FATAL_FAILURE(storeMember(t, 1, 100));
+    t.pass(2 * t.config.persist);
+    EXPECT_EQ(t.engine->stats().stagedObjects, 0U) << "as others; what may wait goes with it";
+}
+
+/// also when they are written, and read again
+TEST(GroupControl, hatedGroupsLeaveMemoryAfterEachUse) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
-    EXPECT_FALSE(t.engine->setPersist(1, 0)) << "there was none";
-    for (uint64_t group = 0; group < GroupControl::maxPersist; ++group)
-        EXPECT_TRUE(t.engine->setPersist(group, 7));
-    EXPECT_FALSE(t.engine->setPersist(GroupControl::maxPersist, 7));
-    EXPECT_TRUE(t.engine->setPersist(5, 8)) << "a known one may change";
-    EXPECT_TRUE(t.engine->setPersist(5, 0));
-    EXPECT_TRUE(t.engine->setPersist(GroupControl::maxPersist, 7));
+    EXPECT_EQ(t.engine->setFavour(1, Favour::hated), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(storeGroups(t, 2));
+    ASSERT_TRUE(t.pack());
+    // more than the read cache takes, while somebody uses group 2
+    const auto useMemory = [&](const uint64_t from) {
+        (void)readsOf(t, 2);
+        for (uint64_t n = from; n < from + 120; ++n) {
+            ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+            if (n % 5 == 0) {
+                EXPECT_EQ(readsOf(t, 2), 0U) << n;
+            }
+        }
+        ASSERT_TRUE(t.pack());
+    };
+    ASSERT_NO_FATAL_FAILURE(useMemory(1000000));
+    EXPECT_EQ(readsOf(t, 1), 1U);
+    ASSERT_NO_FATAL_FAILURE(useMemory(2000000));
+    EXPECT_EQ(readsOf(t, 1), 1U) << "again";
+    EXPECT_EQ(t.engine->setFavour(1, Favour::none), Status::ok);
+    EXPECT_EQ(readsOf(t, 1), 0U);
+    for (uint64_t n = 3000000; n < 3000020; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    EXPECT_EQ(readsOf(t, 1), 0U) << "as others";
+}
+
+TEST(GroupControl, ordersAndMembersOutliveARestart) {
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    EXPECT_EQ(t.engine->setFavour(1, Favour::hated), Status::ok);
+    EXPECT_EQ(t.engine->setPersist(2, 3600), Status::ok);
+    ASSERT_NO_FATAL_FAILURE(storeGroups(t, 2));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    for (uint64_t n = 0; n < groupObjects; ++n) {
+        EXPECT_EQ(t.engine->groupOf(keyOf(memberOf(1, n))), 1U);
+        EXPECT_EQ(t.engine->groupOf(keyOf(memberOf(2, n))), 2U);
+    }
+    ASSERT_NO_FATAL_FAILURE(storeMember(t, 2, 3));
+    t.pass(10 * t.config.persist);
+    EXPECT_EQ(t.engine->stats().stagedObjects, 1U) << "it may wait for an hour";
+    EXPECT_TRUE(t.engine->unassign(keyOf(memberOf(2, 3))));
+    EXPECT_EQ(t.engine->groupOf(keyOf(memberOf(2, 3))), 0U);
+    EXPECT_TRUE(t.engine->dissolve(1));
+    EXPECT_EQ(t.engine->groupOf(keyOf(memberOf(1, 0))), 0U);
+    uint64_t cursor = 0;
+    Key key;
+    EXPECT_FALSE(t.engine->nextOfGroup(1, cursor, key));
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    EXPECT_EQ(t.engine->groupOf(keyOf(memberOf(1, 0))), 0U) << "stays dissolved";
+    EXPECT_EQ(t.engine->groupOf(keyOf(memberOf(2, 4))), 2U);
+}
+
+/// more than a cluster has room for
+TEST(GroupControl, aLargeGroupLiesInRunsOfNeighbours) {
+    constexpr uint64_t many = 1000;
+    TestStore t(32 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    for (uint64_t n = 0; n < many; ++n) {
+        EXPECT_EQ(t.engine->assign(1, keyOf(n)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, objectBytes)), Status::ok);
+        ASSERT_EQ(t.store(keyOf(many + n), bytesOf(many + n, objectBytes)), Status::ok);
+    }
+    ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
+    t.settle();
+    const auto before = t.faulty->requests(IoOp::read);
+    for (uint64_t n = 0; n < many; ++n)
+        EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, objectBytes))) << n;
+    const auto clusters = many * objectBytes / t.engine->clusterBytes();
+    EXPECT_LE(t.faulty->requests(IoOp::read) - before, 3 * clusters) << "half of each cluster of others would be twice as many at least";
 }
 
 TEST(GroupControl, whatIsNotThereIsIgnored) {
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
-    t.engine->love(1);
-    t.engine->hate(1);
+    t.engine->setFavour(1, Favour::loved);
+    t.engine->setFavour(1, Favour::hated);
     t.engine->assign(1, Key());
     t.engine->assign(1, keyOf(1));
     t.engine->assign(1, keyOf(2));
-    t.engine->love(1);
-    t.engine->hate(1);
+    t.engine->setFavour(1, Favour::loved);
+    t.engine->setFavour(1, Favour::hated);
     EXPECT_EQ(t.engine->close(1000), Status::ok);
     t.engine->collocate(keyOf(1), {keyOf(2)});
     t.engine->assign(1, keyOf(1));
-    t.engine->love(1);
-    t.engine->hate(1);
-    EXPECT_FALSE(t.engine->setPersist(1, 1));
+    t.engine->setFavour(1, Favour::loved);
+    t.engine->setFavour(1, Favour::hated);
+    EXPECT_EQ(t.engine->setPersist(1, 1), Status::aborted);
 }

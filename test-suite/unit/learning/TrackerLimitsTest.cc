@@ -24,6 +24,13 @@ forgetOthers(World &w)
     }
 }
 
+/// \returns the leader of a group of that number
+Key
+leaderOf(const uint64_t group)
+{
+    return keyOf("leader" + std::to_string(group));
+}
+
 } // namespace
 
 /// objects in many groups need more memberships than there are: whole groups make room
@@ -33,12 +40,12 @@ TEST(TrackerLimits, groupsMakeRoomForMemberships) {
     World w(least);
     for (uint64_t group = 1; group <= groups; ++group) {
         for (const auto &name: names)
-            w.tracker.assign(group, keyOf(name));
+            w.tracker.collocate(leaderOf(group), {keyOf(name)});
     }
     std::vector<Key> members;
-    w.tracker.membersOf(groups, members, 1000);
-    EXPECT_EQ(members.size(), names.size()) << "the newest is whole";
-    w.tracker.membersOf(1, members, 1000);
+    w.tracker.groupOf(leaderOf(groups), members, 1000);
+    EXPECT_EQ(members.size(), names.size() + 1) << "the newest is whole";
+    w.tracker.groupOf(leaderOf(1), members, 1000);
     EXPECT_TRUE(members.empty()) << "the oldest is gone";
     EXPECT_EQ(w.tracker.stats().refused, 0U);
     EXPECT_EQ(w.tracker.stats().groups, w.tracker.stats().members / names.size());
@@ -54,7 +61,7 @@ TEST(TrackerLimits, whatFindsNoRoomIsRefused) {
     uint64_t assigned = 0;
     for (uint64_t group = 1; !w.tracker.stats().refused && group < 20; ++group) {
         for (const auto &name: series("http://a/m", 200)) {
-            w.tracker.assign(group, keyOf(name));
+            w.tracker.collocate(leaderOf(group), {keyOf(name)});
             ++assigned;
             if (w.tracker.stats().refused)
                 break;
@@ -62,7 +69,7 @@ TEST(TrackerLimits, whatFindsNoRoomIsRefused) {
     }
     EXPECT_EQ(w.tracker.stats().refused, 1U);
     EXPECT_EQ(w.tracker.stats().members, assigned - 1) << "nobody has left";
-    w.tracker.assign(1, keyOf("http://a/other")); // six pages are left, then a group has members
+    w.tracker.collocate(leaderOf(1), {keyOf("http://a/other")}); // six pages are left, then a group has members
     EXPECT_EQ(w.tracker.stats().refused, 1U);
     EXPECT_LT(w.tracker.stats().members, assigned - 1);
 }

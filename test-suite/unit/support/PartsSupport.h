@@ -56,6 +56,7 @@ struct ToldGroups final : public GroupAdvisor {
             groupOf(s, group);
     }
     uint32_t persistOf(const Key &) const override { return context.config.persist; }
+    bool leavesFirst(const Key &) const override { return false; }
 
     const StoreContext &context;
     std::function<void(StageNo, std::vector<StageNo> &)> groupOf; ///< nil: there are none

@@ -23,6 +23,7 @@ struct Config {
     uint32_t readCacheMb = 32; ///< MB
     uint32_t localityMb = 16; ///< MB; 0 = nothing is learned
     bool list = false; ///< whether the index keeps whole keys
+    bool warm = true; ///< whether a start reads what was in memory before
 
     /* policies */
     static constexpr uint32_t maxAdmit = 7; ///< Admission counts no more requests

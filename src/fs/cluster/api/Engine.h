@@ -5,6 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_API_ENGINE_H
 
 #include "fs/cluster/api/Config.h"
+#include "fs/cluster/api/GroupOrders.h"
 #include "fs/cluster/api/ObjectStore.h"
 #include "fs/cluster/api/SharedTables.h"
 #include "fs/cluster/api/Stats.h"
@@ -29,31 +30,59 @@ public:
     /// staging; or ioError when the checkpoint was not written
     virtual Status close(unsigned maxMilliseconds) = 0;
 
-    /* Groups of callers who know better than the tracker. They need Config::localityMb, and are
-     * kept like all groups: until room is needed for others, and after a restart for objects
-     * that are stored. Squid's module uses none of these. */
+    /* Groups of callers who know better than the tracker. They need Config::localityMb. Squid's module uses none of these. */
 
     /// From now on the members lie with the leader (Hummingbird's
-    /// collocate_files, section 3.3). Neither needs to be stored yet.
+    /// collocate_files, section 3.3). Neither needs to be stored yet. As what the tracker has learned, it is kept until room is
+    /// needed for others, and after a restart for objects that are stored.
     virtual void collocate(const Key &leader, const std::vector<Key> &members) = 0;
 
-    /// Puts an object into a group that the caller numbers (Damelo's groups);
-    /// it need not be stored yet.
-    virtual void assign(uint64_t group, const Key &) = 0;
+    /// Puts an object into a group that the caller numbers (Damelo's groups), and takes it out of another one; it
+    /// need not be stored yet. A group has any number of members. Those that are stored are kept over restarts, and so is all that
+    /// is said of groups below.
+    /// \returns ok; busy when there is no memory for another member; unsupported without Config::localityMb
+    virtual Status assign(uint64_t group, const Key &) = 0;
 
-    /// The members of a numbered group will be wanted soon (Damelo's love): those
-    /// that are in memory leave it as late as if they were used now.
-    virtual void love(uint64_t group) = 0;
+    /// takes an object out of its group
+    /// \returns whether it had one
+    virtual bool unassign(const Key &) = 0;
 
-    /// The members of a numbered group will not be wanted soon (Damelo's hate):
-    /// those that are in memory are the first to leave it.
-    virtual void hate(uint64_t group) = 0;
+    /// forgets a group, but none of its objects, and all that was said of it
+    /// \returns whether there was one
+    virtual bool dissolve(uint64_t group) = 0;
 
-    /// Objects that are stored in a numbered group from now on survive a power cut
-    /// after so many seconds, instead of Config::persist when that is longer
-    /// (Damelo's setCheckpoint). 0 ends it.
-    /// \returns false when too many groups have a time of their own
-    virtual bool setPersist(uint64_t group, uint32_t seconds) = 0;
+    /// whether the start is over, and the groups that an earlier run has saved are known
+    virtual bool groupsLoaded() const = 0;
+
+    /// \returns the number of an object's group, 0 = none
+    virtual uint64_t groupOf(const Key &) const = 0;
+
+    /// Walks the members of a group in the order in which they came, whether they are stored or not.
+    /// \param cursor 0 to start; moved on by each call
+    /// \returns false when there are no more
+    virtual bool nextOfGroup(uint64_t group, uint64_t &cursor, Key &) const = 0;
+
+    /// How memory treats the members of a group from now on. Those that are in memory now follow soon.
+    /// \returns as assign()
+    virtual Status setFavour(uint64_t group, Favour) = 0;
+
+    /// Objects that are stored in a group from now on survive a power cut
+    /// after so many seconds, or when they happen to, instead of Config::persist (Damelo's setCheckpoint).
+    /// \param seconds 0 ends it; or neverPersist
+    /// \returns as assign()
+    virtual Status setPersist(uint64_t group, uint32_t seconds) = 0;
+
+    /// the order of a walk
+    enum class Walk : uint8_t {
+        ripe, ///< what would make room first comes first
+        hot ///< what was used last comes first
+    };
+    /// Walks objects that are on the device, in the order of their clusters, when Config::list is on. It ends early if the cluster that
+    /// it is at has left its place meanwhile.
+    /// \param cursor 0 to start; moved on by each call
+    /// \param looks how many records may be looked at; receives how many are left
+    /// \returns false when there are no more objects, or when looks is 0: then call again
+    virtual bool nextInOrder(Walk, uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const = 0;
 
     /// takes the options of another valid configuration whose effect is live
     virtual void reconfigure(const Config &) = 0;

@@ -173,6 +173,9 @@ ClusterFs::options()
             "Four sevenths are for objects that are worth keeping when their cluster makes room, two for bringing the objects "
             "of a page together, and one for filling the holes that this leaves. A higher value gives more hits, and wears flash out faster."),
         policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
+        choice<&Config::warm>("warm", {"off", "on"}, Group::memory, Effect::live,
+            "reads again, after a start, what was in the read cache before",
+            "It does so while the disk has nothing else to do, and until three quarters of read-cache are full."),
         choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,
             "keeps whole keys, 16 bytes an object, so that mgr:objects and cache digests list the objects",
             "Set it to on if you have digest peers."),

@@ -93,6 +93,7 @@ struct Stats {
     uint64_t indexCapacity = 0; ///< most objects
     uint64_t indexBytes = 0; ///< memory of index and cluster table in use
     uint64_t deletesPending = 0; ///< removals that the journal on the device does not have yet
+    uint64_t windowsWarmed = 0; ///< read since the start because they were in memory before it
     TrackerStats tracker;
     uint64_t groupReads = 0; ///< reads of an object with its group
     uint64_t matesRead = 0; ///< objects that these brought along

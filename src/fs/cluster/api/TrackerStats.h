@@ -18,12 +18,13 @@ struct TrackerStats {
     uint64_t byOrigin = 0; ///< from a Referer with only a site
     uint64_t byWindow = 0; ///< from the client's current page
     uint64_t bySequence = 0; ///< from repeated succession
-    uint64_t explicitly = 0; ///< from collocate() and assign()
+    uint64_t explicitly = 0; ///< from collocate()
     uint64_t bySharing = 0; ///< of objects that many pages share, to their site's group
     uint64_t moved = 0; ///< objects that went from one group to another
     uint64_t restored = 0; ///< groups that an earlier run had learned
     uint64_t forgotten = 0; ///< memberships that ended
     uint64_t refused = 0; ///< memberships that found no room
+    uint64_t numbered = 0; ///< objects now in groups that callers have numbered
     uint64_t bytes = 0; ///< bytes of memory of all tables, used or not
 };
 

@@ -173,6 +173,24 @@ ClusterFs::WindowStore::putFirst(const ClusterRange &r)
         *at = give(*at, 0, 0);
 }
 
+std::vector<ClusterFs::ClusterRange>
+ClusterFs::WindowStore::hottest(const size_t most) const
+{
+    std::vector<ClusterRange> ranges;
+    for (auto at = windows_.rbegin(); at != windows_.rend() && at->first > 0 && ranges.size() < most; ++at) {
+        const auto &window = *at->second;
+        if (window.loading || window.forgotten || window.writing)
+            continue;
+        if (!window.reduced)
+            ranges.push_back(window.range);
+        for (const auto &piece: window.pieces) {
+            if (window.reduced && ranges.size() < most)
+                ranges.push_back({window.range.cluster, window.range.sequence, piece.start, piece.size});
+        }
+    }
+    return ranges;
+}
+
 void
 ClusterFs::WindowStore::noteAsked(Window &window)
 {

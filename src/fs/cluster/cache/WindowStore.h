@@ -91,6 +91,10 @@ public:
     /// the same, but windows that were used recently stay, and a single window needs room, too
     bool makeRoomFromIdle(uint64_t bytes);
 
+    /// what is in memory and on the device, from that on that would leave last
+    /// \param most ranges
+    std::vector<ClusterRange> hottest(size_t most) const;
+
     uint64_t bytes() const { return bytes_; } ///< bytes of all windows in the store, those on their way to the device included
     uint64_t unaskedBytes() const { return unaskedBytes_; } ///< bytes of parts that were read ahead, and no reader has asked for yet
     uint64_t limit() const { return limit_; } ///< bytes

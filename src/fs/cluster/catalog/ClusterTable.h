@@ -95,6 +95,9 @@ public:
     void toHead(ClusterNo);
     void toTail(ClusterNo);
     ClusterNo tail() const { return tail_; }
+    ClusterNo head() const { return head_; }
+    /// the next one towards the tail, or noCluster
+    ClusterNo towardsTail(const ClusterNo n) const { return entries_[n].next; }
     /// the next one towards the head, or noCluster
     ClusterNo towardsHead(const ClusterNo n) const { return entries_[n].previous; }
     bool linked(ClusterNo) const; ///< whether a cluster is in the list

@@ -5,63 +5,76 @@
 
 #include <algorithm>
 
-ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, WindowStore &windows):
+ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, ReadCache &cache):
     context_(context),
     tracker_(tracker),
-    windows_(windows)
+    windows_(cache.windows),
+    hotList_(context, cache)
 {
 }
 
-/// calls staged(StageNo) or packed(ClusterRange) for each member that is in the store
-template <class Staged, class Packed>
-void
-ClusterFs::GroupControl::eachMember(const uint64_t group, Staged &&staged, Packed &&packed)
+ClusterFs::Status
+ClusterFs::GroupControl::assign(const uint64_t group, const Key &key)
 {
-    const auto &catalog = context_.catalog;
-    tracker_.membersOf(group, members_, Groups::maxMembers);
-    for (const auto &key: members_) {
-        const auto slot = catalog.index().find(key);
-        if (slot == noSlot)
-            continue;
-        const auto &record = catalog.index()[slot];
-        if (record.staged())
-            staged(record.stage());
+    return usable() ? tracker_.numbered().assign(group, key, [this](const Key &other) { return isKept(other); }) : Status::unsupported;
+}
+
+ClusterFs::Status
+ClusterFs::GroupControl::setFavour(const uint64_t group, const Favour favour)
+{
+    const auto status = usable() ? tracker_.numbered().setFavour(group, favour) : Status::unsupported;
+    if (status == Status::ok && favour != Favour::none && changes_.size() < maxChanges) {
+        changes_.push_back({group, favour == Favour::hated});
+        applyChanges();
+    }
+    return status;
+}
+
+ClusterFs::Status
+ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds)
+{
+    return usable() ? tracker_.numbered().setPersist(group, seconds) : Status::unsupported;
+}
+
+void
+ClusterFs::GroupControl::poll()
+{
+    hotList_.poll();
+    const auto more = tracker_.numbered().sweep();
+    applyChanges();
+    if (more || !changes_.empty())
+        context_.device.pollAgain();
+}
+
+/// as far as a turn may
+void
+ClusterFs::GroupControl::applyChanges()
+{
+    for (unsigned left = turnMembers; left && !changes_.empty(); --left) {
+        auto &change = changes_.front();
+        Key key;
+        if (tracker_.numbered().next(change.group, change.cursor, key))
+            putIntoPlace(key, change.first);
         else
-            packed(ClusterRange{record.cluster, catalog.clusters()[record.cluster].sequence, record.offset(),
-                                Catalog::ExtentBytes(catalog.payloadBytes(slot))});
+            changes_.pop_front();
     }
 }
 
+/// makes an object the first or the last to leave memory, if it is there
 void
-ClusterFs::GroupControl::love(const uint64_t group)
+ClusterFs::GroupControl::putIntoPlace(const Key &key, const bool first)
 {
-    eachMember(group, [this](const StageNo s) {
-        context_.catalog.staging().touch(s);
-    }, [this](const ClusterRange &extent) {
-        windows_.touch(extent);
-    });
-}
-
-void
-ClusterFs::GroupControl::hate(const uint64_t group)
-{
-    eachMember(group, [this](const StageNo s) {
-        context_.catalog.staging().putLast(s);
-    }, [this](const ClusterRange &extent) {
-        windows_.putFirst(extent);
-    });
-}
-
-bool
-ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds)
-{
-    const auto name = Tracker::NameOf(group);
-    if (!seconds)
-        return persist_.erase(name) > 0;
-    if (persist_.size() >= maxPersist && !persist_.count(name))
-        return false;
-    persist_[name] = seconds;
-    return true;
+    auto &catalog = context_.catalog;
+    const auto slot = catalog.index().find(key);
+    if (slot == noSlot)
+        return;
+    const auto &r = catalog.index()[slot];
+    if (r.staged()) {
+        first ? catalog.staging().putLast(r.stage()) : catalog.staging().touch(r.stage());
+        return;
+    }
+    const ClusterRange extent{r.cluster, catalog.clusters()[r.cluster].sequence, r.offset(), Catalog::ExtentBytes(catalog.payloadBytes(slot))};
+    first ? windows_.putFirst(extent) : windows_.touch(extent);
 }
 
 void
@@ -88,26 +101,40 @@ ClusterFs::GroupControl::stagedGroup(const StageNo seed, std::vector<StageNo> &g
 uint32_t
 ClusterFs::GroupControl::persistOf(const Key &key) const
 {
-    const auto usual = context_.config.persist;
-    if (persist_.empty())
-        return usual;
-    const auto found = persist_.find(tracker_.groupNumber(key));
-    return found == persist_.end() ? usual : std::min(usual, found->second);
+    const auto own = tracker_.numbered().persistOf(key);
+    return own ? own : context_.config.persist;
 }
 
-/// of objects that are in the store
+/// the hot list first, which a start needs first; of groups, the objects that are in the store
 ClusterFs::SavedGroups::Saved
 ClusterFs::GroupControl::save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &records)
 {
-    const auto kept = [this](const Key &key) { return context_.catalog.index().find(key) != noSlot; };
-    return tracker_.save(at, kept, SavedGroups::BytesInChunk(), records);
+    constexpr uint32_t ofHotList = 1; // where to go on; from the next one on, it is a place of the tracker
+    constexpr uint32_t ofTracker = 2;
+    if (at <= ofHotList) {
+        const auto saved = hotList_.save(at == 0, SavedGroups::BytesInChunk(), records);
+        at = ofHotList;
+        if (saved != SavedGroups::Saved::all)
+            return saved;
+        at = ofTracker;
+    }
+    auto learned = at - ofTracker;
+    const auto saved = tracker_.save(learned, [this](const Key &key) { return isKept(key); }, SavedGroups::BytesInChunk(), records);
+    at = learned + ofTracker;
+    return saved;
+}
+
+bool
+ClusterFs::GroupControl::load(const SavedGroups::GroupRecord &record)
+{
+    if (record.kind != SavedGroups::hotList)
+        return !usable() || tracker_.restore(record);
+    hotList_.restore(record);
+    return true;
 }
 
 uint32_t
 ClusterFs::GroupControl::leastPersist() const
 {
-    auto least = context_.config.persist;
-    for (const auto &own: persist_)
-        least = std::min(least, own.second);
-    return least;
+    return std::min(context_.config.persist, tracker_.numbered().leastPersist());
 }

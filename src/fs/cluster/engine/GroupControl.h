@@ -4,50 +4,65 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 
-#include "fs/cluster/cache/WindowStore.h"
+#include "fs/cluster/cache/HotList.h"
 #include "fs/cluster/context/StoreContext.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
 #include "fs/cluster/recovery/LearnedGroups.h"
 
-#include <map>
+#include <deque>
+#include <vector>
 
 namespace ClusterFs {
 
-/// Damelo's love(), hate() and setCheckpoint() for the groups that callers number,
-/// the answers of the tracker for packing, and what a store keeps of groups.
-/// (Hummingbird's collocate_files() and the members of numbered groups are the tracker's.)
+/// What groups that callers number mean for memory and packing, the answers of the tracker for packing, and what a store keeps
+/// of groups and of the hot list. (Hummingbird's collocate_files() and the members of numbered groups are the tracker's.)
 class GroupControl final : public GroupAdvisor, public LearnedGroups
 {
 public:
-    GroupControl(StoreContext &, Tracker &, WindowStore &);
+    GroupControl(StoreContext &, Tracker &, ReadCache &);
 
-    void love(uint64_t group); ///< \see Engine::love()
-    void hate(uint64_t group); ///< \see Engine::hate()
-    bool setPersist(uint64_t group, uint32_t seconds); ///< \see Engine::setPersist()
+    Status assign(uint64_t group, const Key &); ///< \see Engine::assign()
+    Status setFavour(uint64_t group, Favour); ///< \see Engine::setFavour()
+    Status setPersist(uint64_t group, uint32_t seconds); ///< \see Engine::setPersist()
+
+    /// goes on with the members of groups that got another favour, with those of dissolved groups, and with the hot list
+    void poll();
+    const HotList &hotList() const { return hotList_; }
 
     /* GroupAdvisor API */
     void stagedGroup(StageNo, std::vector<StageNo> &) override;
     uint32_t persistOf(const Key &) const override;
+    bool leavesFirst(const Key &key) const override { return tracker_.numbered().favourOf(key) == Favour::hated; }
 
     /* LearnedGroups API */
     SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &) override;
-    bool load(const SavedGroups::GroupRecord &group) override { return tracker_.restore(group); }
+    bool load(const SavedGroups::GroupRecord &) override;
 
     /// \returns the least that persistOf() may return, seconds
     uint32_t leastPersist() const;
 
-    static constexpr size_t maxPersist = 1024; ///< groups with a time of their own
-
 private:
-    template <class Staged, class Packed>
-    void eachMember(uint64_t group, Staged &&staged, Packed &&packed);
+    /// a group whose members get their place in memory
+    struct Change {
+        uint64_t group;
+        bool first; ///< to leave it; else last
+        uint64_t cursor = 0; ///< of NumberedGroups::next()
+    };
+    static constexpr size_t maxChanges = 64; ///< that wait: what is beyond counts with the next use of a member
+    static constexpr unsigned turnMembers = 256; ///< whose place is changed in a turn
+
+    bool usable() const { return context_.config.localityMb > 0; }
+    bool isKept(const Key &key) const { return context_.catalog.index().find(key) != noSlot; }
+    void applyChanges();
+    void putIntoPlace(const Key &, bool first);
 
     StoreContext &context_;
     Tracker &tracker_;
     WindowStore &windows_;
-    std::map<uint64_t, uint32_t> persist_; ///< seconds, by Tracker::NameOf() of the group
-    std::vector<Key> members_; ///< scratch memory of stagedGroup() and eachMember()
+    HotList hotList_;
+    std::deque<Change> changes_;
+    std::vector<Key> members_; ///< scratch memory of stagedGroup()
 };
 
 } // namespace ClusterFs

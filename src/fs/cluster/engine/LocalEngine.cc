@@ -20,7 +20,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     allocator_(context_, journal_),
     cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20),
     readers_{context_, cache_, tracker_, journal_},
-    groups_(context_, tracker_, cache_.windows),
+    groups_(context_, tracker_, cache_),
     packer_(context_, allocator_, cache_.windows, groups_),
     admission_(superblock.geometry.objectsExpected),
     relocator_(context_, cache_, journal_, packer_),
@@ -157,7 +157,7 @@ ClusterFs::LocalEngine::noteRecovery()
     checkpointOwed_ = !r.clean || r.scanned;
     if (checkpointOwed_)
         context_.leftBehind.note(Sequence(0)); // the checkpoint on the device has older copies of objects that were being relocated
-    if (context_.config.localityMb)
+    if (context_.config.localityMb || context_.config.warm)
         groupLoader_.start(checkpointer_.superblock().groups);
 }
 
@@ -169,6 +169,7 @@ ClusterFs::LocalEngine::learn()
         regrouper_.noteRead(key);
     context_.readKeys.clear();
     regrouper_.poll();
+    groups_.poll();
 }
 
 /// \returns when to flush the disk for clusters that are packed from now on, in Clock::micros()
@@ -463,6 +464,49 @@ ClusterFs::LocalEngine::rename(const Key &key, const Key &newKey, const uint32_t
     }});
 }
 
+/// The cursor has the number of the cluster that it is at in its upper half, and that of the last record in its lower one, each one higher.
+bool
+ClusterFs::LocalEngine::nextInOrder(const Walk order, uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
+{
+    const Turn turn(context_);
+    const auto &index = context_.catalog.index();
+    const auto &clusters = context_.catalog.clusters();
+    if (closed() || !index.keepsKeys())
+        return false;
+    auto at = cursor ? ClusterNo(static_cast<uint32_t>((cursor >> 32) - 1)) : order == Walk::ripe ? clusters.tail() : clusters.head();
+    const auto last = static_cast<uint32_t>(cursor);
+    auto slot = noSlot;
+    if (at != noCluster && clusters.has(at) && clusters.linked(at)) {
+        const auto before = last ? SlotNo(last - 1) : noSlot;
+        if (!last)
+            slot = clusters[at].first;
+        else if (before.value() < index.slotsTouched() && index[before].cluster == at)
+            slot = index[before].sibling; // else it has left the cluster, and the rest of that is left out
+    } else {
+        return false;
+    }
+    while (looks) {
+        --looks;
+        if (slot == noSlot) {
+            at = order == Walk::ripe ? clusters.towardsHead(at) : clusters.towardsTail(at);
+            if (at == noCluster)
+                return false;
+            slot = clusters[at].first;
+            cursor = uint64_t(at.value() + 1) << 32;
+            continue;
+        }
+        cursor = uint64_t(at.value() + 1) << 32 | (slot.value() + 1);
+        const auto &r = index[slot];
+        if (!r.dead() && index.keyOf(slot) != Key() && !context_.expired(slot) && !recovery_.mayFindNewer(slot)) {
+            key = index.keyOf(slot);
+            info = context_.catalog.info(slot);
+            return true;
+        }
+        slot = r.sibling;
+    }
+    return false;
+}
+
 bool
 ClusterFs::LocalEngine::next(uint64_t &cursor, Key &key, ObjectInfo &info, unsigned &looks) const
 {
@@ -500,14 +544,14 @@ ClusterFs::LocalEngine::reconfigure(const Config &newer)
     context_.device.setDepth(context_.config.depth);
 }
 
-bool
+ClusterFs::Status
 ClusterFs::LocalEngine::setPersist(const uint64_t group, const uint32_t seconds)
 {
     if (closed())
-        return false;
-    const bool done = groups_.setPersist(group, seconds);
+        return Status::aborted;
+    const auto status = groups_.setPersist(group, seconds);
     nextFlush_ = std::min(nextFlush_, nextFlush());
-    return done;
+    return status;
 }
 
 void

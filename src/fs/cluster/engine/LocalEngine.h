@@ -56,11 +56,16 @@ public:
     void rename(const Key &, const Key &newKey, uint32_t oldHeadSize, const std::string &newHead,
                 std::function<void(Status)> done) override;
     bool next(uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const override;
+    bool nextInOrder(Walk, uint64_t &cursor, Key &, ObjectInfo &, unsigned &looks) const override;
     void collocate(const Key &leader, const std::vector<Key> &members) override { tracker_.collocate(leader, members); }
-    void assign(const uint64_t group, const Key &key) override { tracker_.assign(group, key); }
-    void love(const uint64_t group) override { groups_.love(group); }
-    void hate(const uint64_t group) override { groups_.hate(group); }
-    bool setPersist(uint64_t group, uint32_t seconds) override;
+    Status assign(const uint64_t group, const Key &key) override { return groups_.assign(group, key); }
+    bool unassign(const Key &key) override { return tracker_.numbered().leave(key); }
+    bool dissolve(const uint64_t group) override { return tracker_.numbered().dissolve(group); }
+    bool groupsLoaded() const override { return recoveryNoted_ && !groupLoader_.loading(); }
+    uint64_t groupOf(const Key &key) const override { return tracker_.numbered().groupOf(key); }
+    bool nextOfGroup(const uint64_t group, uint64_t &cursor, Key &key) const override { return tracker_.numbered().next(group, cursor, key); }
+    Status setFavour(const uint64_t group, const Favour favour) override { return groups_.setFavour(group, favour); }
+    Status setPersist(uint64_t group, uint32_t seconds) override;
     void reconfigure(const Config &) override;
     void requestCheckpoint() override { checkpointer_.request(); }
     void sync(std::function<void(Status)> done) override;

@@ -35,10 +35,11 @@ template <class Fields, class Group>
 void
 describeGroup(Fields &f, Group &g, uint16_t &count)
 {
-    f.u64(g.name, "name, hash of a URL");
-    f.u64(g.site, "site, hash of a URL");
+    f.u64(g.name, "name: hash of a URL; of kind 4, the number that the caller gave");
+    f.u64(g.site, "site: hash of a URL; of kind 4, bits 0 to 7: 1 = loved, 2 = hated, from bit 8 on: seconds of its own `persist`, 0 = none, 0xffffffff = never");
     f.key(g.leader, "key of the leader, zero = none");
-    f.u8(g.kind, "kind: 0 page, 1 objects that a site's pages share, 2 sequence, 3 chosen by the caller");
+    f.u8(g.kind, "kind: 0 page, 1 objects that a site's pages share, 2 sequence, 3 chosen by the caller, 4 numbered by the caller; "
+         "5 no group, but bytes that were in memory, the hottest first. Kinds 4 and 5 may have several records");
     f.u8(g.sheet, "1 = the leader is a style sheet or the like");
     f.u16(count, "members");
 }
@@ -47,7 +48,7 @@ template <class Fields, class Member>
 void
 describeMember(Fields &f, Member &m, uint8_t &bits)
 {
-    f.key(m.key, "key");
+    f.key(m.key, "key; of kind 5: cluster, start and bytes in it, lower half of its sequence number, 4 bytes each");
     f.u8(m.weight, "weight: the amount of fading after which the object is no longer a member, 255 = never");
     f.u8(bits, "bits: 1 the object is packed with this group, 2 this group fetched it last, 4 more than one visit fetched it, 8 no member: "
          "a guest, 16 and up the way that it was learned");

@@ -28,13 +28,17 @@ public:
         bool guest = false; ///< not a member: the page's last visit wanted it, and so did visits to many other pages
     };
 
+    /* kinds of records behind those of GroupKind */
+    static constexpr uint8_t numbered = 4; ///< a group that a caller has numbered
+    static constexpr uint8_t hotList = 5; ///< no group: its members are ranges of clusters, see HotList
+
     /// objects that are fetched together
     struct GroupRecord {
         static constexpr size_t encodedBytes = 36; ///< without its members
         uint64_t name = 0; ///< hash of the page's URL
         uint64_t site = 0; ///< hash of the site's URL
         Key leader; ///< key of the page itself, or nil
-        uint8_t kind = 0; ///< a GroupKind
+        uint8_t kind = 0; ///< a GroupKind, numbered, or hotList
         bool sheet = false; ///< the leader is a style sheet or the like
         std::vector<MemberRecord> members; ///< in the order in which they were first fetched
 

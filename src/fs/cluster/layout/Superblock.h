@@ -39,6 +39,8 @@ constexpr FormatChange formatHistory[] = {
     {"0.1", "the superblock counts objects. Versions 4 and 5 are used as they are, and a device says 6 from its next checkpoint on"},
     {"0.1", "the superblock counts the bytes written to the device, and a device can grow. Versions 4 to 6 are used as they are, and a device says 7 from its "
             "next checkpoint on"},
+    {"0.1", "saved groups may be numbered by the caller, and the bytes that were in memory are beside them. Versions 4 to 7 are used as they are, and a device says 8 "
+            "from its next checkpoint on"},
 };
 constexpr uint32_t formatVersion = std::size(formatHistory);
 constexpr uint32_t oldestVersion = 1; ///< the oldest that can be read; the first write makes it formatVersion

@@ -37,13 +37,21 @@ nameFromKey(const Key &key)
     return (key.high() ^ 0x4c454144ULL) * 0x9e3779b97f4a7c15ULL;
 }
 
+/// \returns the name of a group that a caller has numbered
+uint64_t
+nameOfNumbered(const uint64_t group)
+{
+    return (group ^ 0x4e554d42455244ULL) * 0x9e3779b97f4a7c15ULL;
+}
+
 } // namespace
 
 ClusterFs::Tracker::Tracker(const uint64_t bytes, const uint64_t seed):
     table_(objectsIn(bytes), seed),
     groups_(table_),
     archive_(table_, groups_),
-    clients_(objectsIn(bytes) / objectsPerClient, seed, table_)
+    clients_(objectsIn(bytes) / objectsPerClient, seed, table_),
+    numbered_(bytes)
 {
 }
 
@@ -222,18 +230,45 @@ ClusterFs::Tracker::collocate(const Key &leader, const std::vector<Key> &members
 }
 
 void
-ClusterFs::Tracker::assign(const uint64_t group, const Key &key)
+ClusterFs::Tracker::groupOf(const Key &object, std::vector<Key> &out, const size_t most) const
 {
-    if (isNil(key))
-        return;
-    const auto object = table_.objectFor(key);
-    groups_.settle(object, table_.groupFor(NameOf(group), 0, GroupKind::chosen));
+    numbered_.around(object, out, most);
+    if (out.empty())
+        groups_.list(object, out, most);
 }
 
 uint64_t
-ClusterFs::Tracker::NameOf(const uint64_t group)
+ClusterFs::Tracker::groupNumber(const Key &object) const
 {
-    return (group ^ 0x4e554d42455244ULL) * 0x9e3779b97f4a7c15ULL;
+    const auto numbered = numbered_.groupOf(object);
+    return numbered ? nameOfNumbered(numbered) : groups_.numberFor(object);
+}
+
+/// Numbered groups come first: nobody learns them again.
+/// \see SavedGroups
+ClusterFs::SavedGroups::Saved
+ClusterFs::Tracker::save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
+                         std::vector<SavedGroups::GroupRecord> &out)
+{
+    constexpr uint32_t ofNumbered = 1; // where to go on; from the next one on, it is a place of the archive
+    constexpr uint32_t ofLearned = 2;
+    if (at <= ofNumbered) {
+        const auto saved = numbered_.save(at == 0, kept, bytes, out);
+        at = ofNumbered;
+        if (saved != SavedGroups::Saved::all)
+            return saved;
+        at = ofLearned;
+    }
+    auto learned = at - ofLearned;
+    const auto saved = archive_.save(learned, kept, bytes, out);
+    at = learned + ofLearned;
+    return saved;
+}
+
+bool
+ClusterFs::Tracker::restore(const SavedGroups::GroupRecord &record)
+{
+    return record.kind == SavedGroups::numbered ? numbered_.restore(record) : archive_.restore(record);
 }
 
 ClusterFs::TrackerStats
@@ -242,5 +277,6 @@ ClusterFs::Tracker::stats() const
     auto stats = table_.report();
     stats.clients = clients_.used();
     stats.bytes += clients_.bytes();
+    stats.numbered = numbered_.members();
     return stats;
 }

@@ -8,6 +8,7 @@
 #include "fs/cluster/api/TrackerStats.h"
 #include "fs/cluster/learning/Clients.h"
 #include "fs/cluster/learning/GroupArchive.h"
+#include "fs/cluster/learning/NumberedGroups.h"
 
 #include <vector>
 
@@ -42,9 +43,9 @@ public:
     /// that came in more than one visit before the others; empty when it has none,
     /// or is alone in it. The leader may be missing, when it is not in the store.
     /// An object of several pages is in the group of one: its home. One that three
-    /// pages or more share is in the group of their site's shared objects.
+    /// pages or more share is in the group of their site's shared objects. Of a numbered group, those that are near the object.
     /// \param most keys in out
-    void groupOf(const Key &object, std::vector<Key> &out, size_t most) const { groups_.list(object, out, most); }
+    void groupOf(const Key &object, std::vector<Key> &out, size_t most) const;
 
     /// Replaces out with the keys of the objects that a page's last visit wanted, its document
     /// first, whatever group they are at home in. An object may come twice.
@@ -53,17 +54,17 @@ public:
     void wantedBy(uint64_t page, std::vector<Key> &out, size_t most) const { groups_.listWanted(page, out, most); }
 
     /// \returns the number of the group that groupOf() would list, 0 when there is none
-    uint64_t groupNumber(const Key &object) const { return groups_.numberFor(object); }
+    uint64_t groupNumber(const Key &object) const;
 
     /// whether an object is at home in the group that a site's pages share
-    bool isShared(const Key &object) const { return table_.isShared(table_.find(object)); }
+    bool isShared(const Key &object) const { return !numbered_.groupOf(object) && table_.isShared(table_.find(object)); }
 
     /// Whether an object was fetched last as a guest: with another group than its
     /// home, with which it most likely lies on the device.
     /// \param company receives the members of that other group, even those that are at home elsewhere
     /// \param most keys in company
     bool isGuest(const Key &object, std::vector<Key> &company, size_t most) const {
-        return groups_.isGuest(object, company, most);
+        return !numbered_.groupOf(object) && groups_.isGuest(object, company, most);
     }
 
     /// Whether an object is wanted with others than its neighbours on the device: as a guest, or as an
@@ -77,15 +78,9 @@ public:
     /// others. Keys beyond Groups::maxMembers are ignored.
     void collocate(const Key &leader, const std::vector<Key> &members);
 
-    /// Damelo's create(): puts an object into the group that the caller gave this
-    /// number, as collocate() does.
-    void assign(uint64_t group, const Key &object);
-
-    /// replaces out with the members of a numbered group, as groupOf() would list them
-    void membersOf(uint64_t group, std::vector<Key> &out, size_t most) const { table_.list(table_.find(NameOf(group)), out, most); }
-
-    /// \returns the groupNumber() of the members of a group that the caller numbered
-    static uint64_t NameOf(uint64_t group);
+    /// The groups that the caller numbers. An object that is in one of them is in no other group.
+    NumberedGroups &numbered() { return numbered_; }
+    const NumberedGroups &numbered() const { return numbered_; }
 
     /// Appends records of groups for the next run: of those that have two objects or more in the
     /// store. One call takes less than a millisecond.
@@ -93,13 +88,12 @@ public:
     /// \param kept whether an object is in the store
     /// \param bytes that all records in out may have
     /// \returns all: there are no more; some: call again; full: the next group has no room
-    SavedGroups::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, const size_t bytes,
-                           std::vector<SavedGroups::GroupRecord> &out) const { return archive_.save(at, kept, bytes, out); }
+    SavedGroups::Saved save(uint32_t &at, const std::function<bool(const Key &)> &kept, size_t bytes, std::vector<SavedGroups::GroupRecord> &out);
 
     /// Takes back a record of an earlier run. It changes nothing that this run has learned, and
     /// nothing is forgotten for it.
     /// \returns false when there is no room for any more
-    bool restore(const SavedGroups::GroupRecord &record) { return archive_.restore(record); }
+    bool restore(const SavedGroups::GroupRecord &);
 
     TrackerStats stats() const;
 
@@ -116,6 +110,7 @@ private:
     Groups groups_;
     GroupArchive archive_;
     Clients clients_;
+    NumberedGroups numbered_;
 };
 
 } // namespace ClusterFs

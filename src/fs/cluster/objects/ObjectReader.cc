@@ -193,6 +193,8 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
     const auto inside = offset - piece.offset;
     const auto n = std::min<uint64_t>(size, piece.payload - inside);
     memcpy(to, window->at(piece.payloadAt + static_cast<uint32_t>(inside)), n);
+    if (inside + n == piece.payload && tracker_.numbered().favourOf(key_) == Favour::hated)
+        cache_.windows.putFirst(piece.range);
     return static_cast<int64_t>(n);
 }
 

@@ -20,8 +20,11 @@ public:
     /// in which they are fetched, this object among them; nothing if it has no group.
     virtual void stagedGroup(StageNo, std::vector<StageNo> &) = 0;
 
-    /// \returns seconds after which an object must survive a power cut; at most Config::persist counts
+    /// \returns seconds after which an object must survive a power cut; neverPersist when it need not
     virtual uint32_t persistOf(const Key &) const = 0;
+
+    /// whether an object is to leave memory as soon as it is on the device
+    virtual bool leavesFirst(const Key &) const = 0;
 };
 
 } // namespace ClusterFs

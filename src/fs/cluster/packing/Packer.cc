@@ -32,6 +32,7 @@ struct Packer::Pack {
         uint32_t offset; ///< of the extent in the cluster; 0 when it was deleted before it was copied
         uint32_t payload; ///< bytes
         bool joined; ///< belongs to the group of the item before
+        bool leavesFirst; ///< see GroupAdvisor
         bool placed; ///< has its new place; else it was deleted meanwhile
     };
     Step step = Step::choose;
@@ -45,7 +46,7 @@ struct Packer::Pack {
     double used = 0; ///< bytes of extents whose objects were used before
     Directory front;
     WindowPointer window; ///< the image in the read cache
-    std::vector<std::pair<uint32_t, uint32_t>> runs; ///< begin and end of those that get windows of their own, see runsOf()
+    std::vector<Run> runs; ///< objects that get windows of their own, see runsOf()
     ClusterNo cluster = noCluster;
     Sequence sequence{0};
     std::vector<Item> items;
@@ -85,10 +86,11 @@ ClusterFs::Packer::noteComplete(const StageNo s)
         const auto isGone = [&staging](const Arrival &a) { return staging[a.stage].id != a.id || staging[a.stage].state == StageState::free; };
         arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), isGone), arrivals_.end());
     }
-    arrivals_.push_back({s, o.id});
     const auto persist = groups_.persistOf(o.key);
-    if (persist < context_.config.persist)
-        hurried_.insert({o.since + halfOf(persist), {s, o.id}});
+    if (persist == context_.config.persist)
+        arrivals_.push_back({s, o.id});
+    else if (persist != neverPersist)
+        timed_.insert({o.since + halfOf(persist), {s, o.id}});
 }
 
 /// the staged object that was completed first; noStage when there is none, or when it is being packed
@@ -106,16 +108,16 @@ ClusterFs::Packer::oldestArrival()
     return noStage;
 }
 
-/// a staged object with a shorter time to survive than Config::persist that is due, or noStage
+/// a staged object with another time to survive than Config::persist that is due, or noStage
 ClusterFs::StageNo
-ClusterFs::Packer::hurriedArrival()
+ClusterFs::Packer::timedArrival()
 {
     const auto &staging = context_.catalog.staging();
-    while (!hurried_.empty() && hurried_.begin()->first <= context_.clock.micros()) {
-        const auto a = hurried_.begin()->second;
+    while (!timed_.empty() && timed_.begin()->first <= context_.clock.micros()) {
+        const auto a = timed_.begin()->second;
         if (staging[a.stage].id == a.id && staging[a.stage].state == StageState::complete)
             return a.stage;
-        hurried_.erase(hurried_.begin()); // packed or gone
+        timed_.erase(timed_.begin()); // packed or gone
     }
     return noStage;
 }
@@ -139,7 +141,7 @@ ClusterFs::Packer::due()
     const auto oldest = oldestArrival();
     if (oldest != noStage && context_.clock.micros() - staging[oldest].since >= halfOf(context_.config.persist))
         return oldest;
-    return hurriedArrival();
+    return timedArrival();
 }
 
 /// bytes of memory whose objects fill a cluster: objects take whole chunks in memory, and less on the device
@@ -192,7 +194,7 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
         ++parts;
     if (pack.sizeWith(extent, parts) > context_.geometry.clusterBytes)
         return false;
-    pack.items.push_back({s, o.id, o.record, 0, o.size, joined, false});
+    pack.items.push_back({s, o.id, o.record, 0, o.size, joined, groups_.leavesFirst(o.key), false});
     if (o.origin != noCluster || StoreContext::usesOf(o.heat) > 0)
         pack.used += static_cast<double>(extent);
     spend(1, 0);
@@ -440,20 +442,21 @@ ClusterFs::Packer::seal(Pack &pack)
 
 /// Small objects that together fit a page of memory are one run, because each window takes whole pages, and a look for
 /// another window of the cluster passes it.
-/// \returns begin and end of each group in a cluster, in bytes from its start
-std::vector<std::pair<uint32_t, uint32_t>>
+std::vector<ClusterFs::Packer::Run>
 ClusterFs::Packer::runsOf(const Pack &pack)
 {
-    std::vector<std::pair<uint32_t, uint32_t>> runs;
+    std::vector<Run> runs;
     for (const auto &item: pack.items) {
         if (!item.placed)
             continue;
         const auto end = item.offset + Catalog::ExtentBytes(item.payload);
-        const bool behind = !runs.empty() && item.offset == runs.back().second;
-        if ((item.joined && behind) || (!runs.empty() && end - runs.back().first <= smallRun))
-            runs.back().second = end;
-        else
-            runs.emplace_back(item.offset, end);
+        const bool behind = !runs.empty() && item.offset == runs.back().span.second;
+        if ((item.joined && behind) || (!runs.empty() && end - runs.back().span.first <= smallRun)) {
+            runs.back().span.second = end;
+            runs.back().leavesFirst = runs.back().leavesFirst && item.leavesFirst;
+        } else {
+            runs.push_back({{item.offset, end}, item.leavesFirst});
+        }
     }
     return runs;
 }
@@ -510,9 +513,12 @@ ClusterFs::Packer::settle(Pack &pack)
         if (turnIsOver())
             return false;
         const auto &run = pack.runs[pack.next];
-        spend(1, run.second - run.first);
-        if (!windows_.split(pack.window, run))
+        const auto bytes = run.span.second - run.span.first;
+        spend(1, bytes);
+        if (!windows_.split(pack.window, run.span))
             break; // the window has left memory
+        if (run.leavesFirst)
+            windows_.putFirst({pack.cluster, pack.sequence, run.span.first, bytes});
     }
     windows_.drop(pack.window);
     assert(inFlight_ > 0);

@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_PACKING_PACKER_H
 #define SQUID_SRC_FS_CLUSTER_PACKING_PACKER_H
 
+#include "fs/cluster/api/GroupOrders.h"
 #include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/packing/Allocator.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
@@ -61,11 +62,16 @@ public:
 private:
     struct Pack;
     using PackPointer = std::shared_ptr<Pack>;
+    /// objects that get a window of their own
+    struct Run {
+        std::pair<uint32_t, uint32_t> span; ///< begin and end, bytes from the start of the cluster
+        bool leavesFirst; ///< all of them do, see GroupAdvisor
+    };
 
     StageNo due();
     uint64_t fullCluster() const;
     StageNo oldestArrival();
-    StageNo hurriedArrival();
+    StageNo timedArrival();
     void start(StageNo seed);
     bool prepare(const PackPointer &);
     bool choose(Pack &);
@@ -78,7 +84,7 @@ private:
     void seal(Pack &);
     void write(const PackPointer &);
     void giveUp(const Pack &);
-    static std::vector<std::pair<uint32_t, uint32_t>> runsOf(const Pack &);
+    static std::vector<Run> runsOf(const Pack &);
     void written(const PackPointer &, Status);
     bool settle(Pack &);
     void failed(const PackPointer &);
@@ -101,8 +107,8 @@ private:
     uint64_t objects_ = 0; ///< how many this turn may still handle, see turnObjects
     uint64_t bytes_ = 0; ///< how many this turn may still copy
     std::deque<Arrival> arrivals_; ///< completed objects in order of completion
-    /// objects that must survive sooner than Config::persist says, by the time to pack them, Clock::micros()
-    std::multimap<uint64_t, Arrival> hurried_;
+    /// objects that must survive at another time than Config::persist says, by the time to pack them, Clock::micros()
+    std::multimap<uint64_t, Arrival> timed_;
     double usedShare_ = 0; ///< share of the bytes packed lately whose objects had been used before, 0 to 1
     unsigned inFlight_ = 0; ///< packs, from the first object chosen to the last one in its place
     bool all_ = false; ///< see packAll()
