@@ -31,7 +31,7 @@ ClusterFs::NumberedGroups::find(const uint64_t group) const
 ClusterFs::NumberedGroups::GroupPointer
 ClusterFs::NumberedGroups::findOrMake(const uint64_t group)
 {
-    const auto known = find(group);
+    auto known = find(group);
     if (known || full())
         return known;
     auto made = std::make_shared<Group>();
