@@ -75,6 +75,41 @@ int clusterfs_options_new(clusterfs_options **options);
  * \returns 0 or CLUSTERFS_ARGUMENT */
 int clusterfs_options_set(clusterfs_options *options, const char *name, const char *value, char *reason, size_t reason_size);
 
+/** an object that may have to make room, as a program's policy sees it */
+typedef struct clusterfs_candidate {
+    uint32_t bytes; /**< that it takes on the device */
+    uint32_t age;   /**< time since its last use: how often the device was written over meanwhile, in 64ths; below 128 */
+    uint32_t uses;  /**< since it was written; 7 = 7 or more */
+} clusterfs_candidate;
+
+/** A program's own policies in place of those of a store. The threads of the store call them while they work. So they are quick, call
+ * nothing of this library, and give the same answer to the same question. nil = that policy is the store's own. Set it to zeros and
+ * struct_size first. */
+typedef struct clusterfs_policies {
+    size_t struct_size; /**< sizeof(clusterfs_policies): later versions have more members; 0 means nothing in them */
+    void *opaque;       /**< the first argument of each function */
+
+    /** Tells how much a byte of an object is worth to be kept. When a cluster makes room, that goes which has the fewest bytes of
+     * worth, and of its objects those that are worth most are kept, as the option write-budget allows.
+     * \returns a binary logarithm from -34 to 4; below that, it is worth nothing */
+    double (*worth)(void *opaque, const clusterfs_candidate *object);
+
+    /** Decides whether a group that is next goes into a cluster that has some objects already; as much of it as fits, then. Else it waits
+     * for the next cluster. \returns 0 = it waits */
+    int (*joins)(void *opaque, uint64_t objects, uint64_t bytes, uint64_t bytes_left);
+
+    /** Chooses where the next cluster is written: the store takes the free one that is closest.
+     * \param clusters how many the device has; they are numbered from 0 in the order of their place
+     * \param used the one of the object that was used last
+     * \param written the one that was chosen last */
+    uint32_t (*place)(void *opaque, uint32_t clusters, uint32_t used, uint32_t written);
+} clusterfs_policies;
+
+/** Takes a program's policies for stores that are opened with these options. They and opaque are needed until such a store is closed.
+ * \param policies copied; nil = none
+ * \returns 0; CLUSTERFS_ARGUMENT, CLUSTERFS_NO_MEMORY */
+int clusterfs_options_policies(clusterfs_options *options, const clusterfs_policies *policies);
+
 /** Frees options; nil is fine. */
 void clusterfs_options_free(clusterfs_options *options);
 
@@ -228,6 +263,24 @@ int64_t clusterfs_length(clusterfs_store *store, const void *name, size_t name_s
 /** Waits until everything that was stored or removed before survives a power cut.
  * \returns 0; CLUSTERFS_IO, CLUSTERFS_OFFLINE and the errors of any call */
 int clusterfs_sync(clusterfs_store *store);
+
+/** Housekeeping for clusterfs_run(). A store does it by itself when its own limits are reached; a program that knows when it is idle,
+ * or what is to come, may want it before. They are the daemons of Hummingbird. */
+enum clusterfs_chore {
+    CLUSTERFS_PACK = 1,           /**< writes what is stored and not on the device yet, that first which was not used for longest, until at
+                                   * most so many bytes of it are left */
+    CLUSTERFS_PACK_FROM_HEAD = 2, /**< the same, beginning with what was used last: that comes to lie together */
+    CLUSTERFS_FREE_MEMORY = 3,    /**< forgets bytes that are on the device, until at most so many are in memory */
+    CLUSTERFS_FREE_DISK = 4,      /**< forgets objects, those that would be evicted first, until so many bytes of the device are free */
+    CLUSTERFS_CHECKPOINT = 5      /**< writes down what the next start needs: the index, the groups, and what is in memory, see the option warm */
+};
+
+/** Does housekeeping on all devices, and waits for it.
+ * \param chore one of clusterfs_chore
+ * \param bytes on each device, see there; 0 for CLUSTERFS_CHECKPOINT
+ * \returns 0; CLUSTERFS_BUSY when the rest of the memory is in use; CLUSTERFS_NO_ROOM when no more of the device can be made free;
+ * CLUSTERFS_IO, CLUSTERFS_OFFLINE and the errors of any call */
+int clusterfs_run(clusterfs_store *store, int chore, uint64_t bytes);
 
 /** a name for calls that take several */
 typedef struct clusterfs_name {

@@ -79,6 +79,15 @@ public:
         return *this;
     }
 
+    /// \see clusterfs_options_policies()
+    Options &setPolicies(clusterfs_policies policies) {
+        policies.struct_size = sizeof(policies);
+        const int result = clusterfs_options_policies(handle_.get(), &policies);
+        if (result < 0)
+            throw Error(result);
+        return *this;
+    }
+
     const clusterfs_options *get() const noexcept { return handle_.get(); }
 
 private:
@@ -235,6 +244,8 @@ public:
     }
 
     void sync() { detail::checked(clusterfs_sync(get())); }
+    /// \see clusterfs_run()
+    void run(const clusterfs_chore chore, const uint64_t bytes = 0) { detail::checked(clusterfs_run(get(), chore, bytes)); }
 
     Walk walk() { return begin(&clusterfs_walk_new); }
 

@@ -226,6 +226,17 @@ clusterfs_options_set(clusterfs_options *const options, const char *const name, 
     });
 }
 
+int
+clusterfs_options_policies(clusterfs_options *const options, const clusterfs_policies *const policies)
+{
+    if (!options || (policies && !known(*policies)))
+        return -CLUSTERFS_ARGUMENT;
+    return guarded([&] {
+        options->policies = policies ? std::make_shared<Policies>(*policies) : nullptr;
+        return 0;
+    });
+}
+
 void
 clusterfs_options_free(clusterfs_options *const options)
 {
@@ -469,7 +480,29 @@ int
 clusterfs_sync(clusterfs_store *const store)
 {
     const int wrong = usable(store, nullptr, 0);
-    return wrong != 0 ? wrong : guarded([&] { return store->store->sync(); });
+    return wrong != 0 ? wrong : guarded([&] { return store->store->run(Chore::sync, 0); });
+}
+
+int
+clusterfs_run(clusterfs_store *const store, const int chore, const uint64_t bytes)
+{
+    const int wrong = usable(store, nullptr, 0);
+    if (wrong != 0)
+        return wrong;
+    switch (chore) {
+    case CLUSTERFS_PACK:
+        return guarded([&] { return store->store->run(Chore::pack, bytes); });
+    case CLUSTERFS_PACK_FROM_HEAD:
+        return guarded([&] { return store->store->run(Chore::packFromHead, bytes); });
+    case CLUSTERFS_FREE_MEMORY:
+        return guarded([&] { return store->store->run(Chore::freeMemory, bytes); });
+    case CLUSTERFS_FREE_DISK:
+        return guarded([&] { return store->store->run(Chore::freeDisk, bytes); });
+    case CLUSTERFS_CHECKPOINT:
+        return bytes != 0 ? -CLUSTERFS_ARGUMENT : guarded([&] { return store->store->run(Chore::checkpoint, 0); });
+    default:
+        return -CLUSTERFS_ARGUMENT;
+    }
 }
 
 int

@@ -299,11 +299,11 @@ CopyJob::run(Engine &)
 }
 
 Progress
-SyncJob::run(Engine &engine)
+ChoreJob::run(Engine &engine)
 {
     if (!answer_) {
         answer_ = std::make_shared<Answer>();
-        engine.sync([answer = answer_](const Status status) {
+        engine.run(chore_, bytes_, [answer = answer_](const Status status) {
             answer->came = true;
             answer->status = status;
         });

@@ -156,13 +156,17 @@ private:
     size_t done_ = 0;
 };
 
-/// Has all on the device that was stored before.
-class SyncJob final : public Job
+/// Waits for housekeeping.
+class ChoreJob final : public Job
 {
 public:
+    /// \param bytes see Chore
+    explicit ChoreJob(const Chore chore, const uint64_t bytes = 0): chore_(chore), bytes_(bytes) {}
     Progress run(Engine &) override;
 
 private:
+    const Chore chore_;
+    const uint64_t bytes_;
     /// outlives a job that is given up
     struct Answer {
         bool came = false;

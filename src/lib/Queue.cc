@@ -143,7 +143,7 @@ Queue::sync(const uint64_t tag)
         self->arrived(*slip);
     };
     for (size_t n = 0; n < store_->devices(); ++n) {
-        const auto job = std::make_shared<SyncJob>();
+        const auto job = std::make_shared<ChoreJob>(Chore::sync);
         const int posted = store_->service(n).post(job, [ended, job] { ended(static_cast<int>(job->result)); });
         if (posted != 0 && n == 0)
             return begun(posted);

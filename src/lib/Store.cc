@@ -50,9 +50,13 @@ Store::Open(const std::vector<std::string> &paths, const clusterfs_options &opti
     opened->makeKey_ = options.makeKey;
     opened->listed_ = options.config.list;
     opened->owner_ = getpid();
+    opened->policies_ = options.policies;
+    auto config = options.config;
+    if (options.policies)
+        options.policies->apply(config);
     for (const auto &path: paths) {
         std::unique_ptr<Service> service;
-        const int result = Service::Open(path, options.config, service, error);
+        const int result = Service::Open(path, config, service, error);
         if (result != 0)
             return result;
         opened->services_.push_back(std::move(service));
@@ -168,14 +172,14 @@ Store::length(const std::string &name) const
 }
 
 int
-Store::sync() const
+Store::run(const Chore chore, const uint64_t bytes) const
 {
     // all devices at a time
     std::vector<JobPointer> jobs;
     std::vector<std::future<void>> ends;
     int error = 0;
     for (const auto &service: services_) {
-        const auto job = std::make_shared<SyncJob>();
+        const auto job = std::make_shared<ChoreJob>(chore, bytes);
         const auto end = std::make_shared<std::promise<void>>();
         auto ended = end->get_future();
         const int posted = service->post(job, [end] { end->set_value(); });
@@ -185,7 +189,7 @@ Store::sync() const
             continue;
         }
         // its queue is full: waits for room, while the others work
-        const auto result = posted == -CLUSTERFS_BUSY ? service->call(std::make_shared<SyncJob>()) : posted;
+        const auto result = posted == -CLUSTERFS_BUSY ? service->call(std::make_shared<ChoreJob>(chore, bytes)) : posted;
         error = result != 0 ? static_cast<int>(result) : error;
     }
     for (size_t n = 0; n < jobs.size(); ++n) {

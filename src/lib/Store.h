@@ -49,7 +49,7 @@ public:
     int64_t readInto(const std::string &name, void *to, size_t size) const;
     int remove(const std::string &name) const;
     int64_t length(const std::string &name) const; ///< -CLUSTERFS_NOT_FOUND when there is none
-    int sync() const;
+    int run(Chore, uint64_t bytes) const;
     int collocate(const std::string &leader, const std::vector<std::string> &members) const;
     int assign(uint64_t group, const std::string &name) const;
     int unassign(const std::string &name) const;
@@ -71,6 +71,7 @@ private:
     template <class Order> int onAll(const Order &) const;
     void preparePassing() const;
 
+    std::shared_ptr<const Policies> policies_; ///< outlives the services, which use them
     std::vector<std::unique_ptr<Service>> services_;
     KeyMaker makeKey_ = nullptr;
     bool listed_ = true;

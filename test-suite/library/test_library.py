@@ -56,6 +56,6 @@ def test_what_is_uninstalled_is_gone(folder):
     words("make", "-C", BUILD, "install", f"DESTDIR={folder}", env=environment)
     installed = {path.name for path in folder.rglob("*") if not path.is_dir()}
     assert {"libclusterfs.so", "libclusterfs.so.0", "libclusterfs.so.0.1", "libclusterfs.a", "clusterfs.pc", "clusterfs.h",
-            "clusterfs.hpp", "accelerator.h", "cfs.h", "damelo.h", "clusterfs"} <= installed
+            "clusterfs.hpp", "accelerator.h", "cfs.h", "damelo.h", "hummingbird.h", "clusterfs"} <= installed
     words("make", "-C", BUILD, "uninstall", f"DESTDIR={folder}", env=environment)
     assert [path for path in folder.rglob("*") if not path.is_dir()] == []

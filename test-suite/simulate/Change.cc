@@ -50,6 +50,7 @@ Simulate::World::chooseOptions()
     config_.writeBudget = static_cast<uint32_t>(below(51));
     config_.admit = chance(80) ? 1 : 2;
     config_.layout = layoutPolicies()[below(layoutPolicies().size())].policy;
+    config_.packing = packingPolicies()[below(packingPolicies().size())].policy;
     config_.list = chance(30);
     config_.warm = chance(50);
     config_.fileLifetime = lifetimes_ && chance(50) ? 100 + static_cast<uint32_t>(below(1000)) : 0;

@@ -97,7 +97,7 @@ Simulate::World::mustBeKept(const Version &v) const
     // parts of large objects may fill a device of a few clusters: then the next object takes their place
     if (evicted && v.size > engine_->superblock()->geometry.clusterBytes && v.clusters < fewClusters)
         return false;
-    if (evicted && crowded_ >= v.writes && crowded_)
+    if (evicted && (clearing_ || (crowded_ >= v.writes && crowded_)))
         return false;
     // it may have been evicted before the store grew
     return !evicted || deviceWrites() + 64 < v.clusters || deviceWrites() - v.writes < v.clusters / keptShare;
@@ -120,13 +120,13 @@ Simulate::World::judgeEnd(const bool clean)
             v.infoKnown = false;
             if (v.removed) {
                 const auto since = std::max(v.removed, trouble);
-                v.mayBeBack = v.mayBeBack || since + windowOf(v.removed, &Promise::deleteTime) + slackMicros >= now;
+                v.mayBeBack = v.mayBeBack || (v.removed >= synced_ && since + windowOf(v.removed, &Promise::deleteTime) + slackMicros >= now);
                 continue;
             }
             // during a start, objects stay in staging until the free clusters are known
             const bool early = v.finished >= startBegan_;
             const auto since = early ? std::max(v.finished, startEnded_ ? startEnded_ : now) : v.finished;
-            const bool isNew = since + windowOf(v.finished, &Promise::persist) + slackMicros >= now;
+            const bool isNew = v.finished >= synced_ && since + windowOf(v.finished, &Promise::persist) + slackMicros >= now;
             v.mayBeLost = v.mayBeLost || isNew;
             v.mayBeTorn = v.mayBeTorn || (isNew && afterCut_);
         }

@@ -88,6 +88,8 @@ Simulate::World::step()
         reconfigure();
     if (below(50) == 0)
         controlGroups();
+    if (below(80) == 0)
+        keepHouse();
     if (below(50) == 0)
         updateInfo();
     if (below(200) == 0)
@@ -169,6 +171,40 @@ Simulate::World::controlGroups()
         for (auto member = object; member < std::min(object + 8, objects_); ++member)
             (void)engine_->assign(group, Oracle::KeyOf(member));
     }
+}
+
+/// asks for some housekeeping
+void
+Simulate::World::keepHouse()
+{
+    const auto chore = static_cast<Chore>(below(6));
+    const auto most = chore == Chore::freeDisk ? media_->size() / 2 : uint64_t(config_.stagingMb) << 20;
+    const auto bytes = chance(50) ? below(most) : 0;
+    const auto asked = clock_.micros();
+    if (chore == Chore::freeDisk) {
+        ++clearing_;
+        crowded_ = deviceWrites();
+    }
+    engine_->run(chore, bytes, [this, chore, asked](const Status status) { choreDone(chore, asked, status); });
+}
+
+void
+Simulate::World::choreDone(const Chore chore, const uint64_t asked, const Status status)
+{
+    ++tally_.chores;
+    if (chore == Chore::freeDisk) {
+        --clearing_;
+        crowded_ = deviceWrites();
+    }
+    const auto state = engine_->state();
+    if (status == Status::ok && chore == Chore::sync)
+        synced_ = std::max(synced_, asked);
+    const bool refused = status == Status::ioError || status == Status::offline;
+    const bool mayBeRefused = !honest_ || outages_ || state == EngineState::readOnly || state == EngineState::offline;
+    const bool expected = status == Status::ok || (refused && mayBeRefused) || (status == Status::busy && chore == Chore::freeMemory) ||
+                          (status == Status::full && chore == Chore::freeDisk);
+    if (!expected)
+        broken(std::string("housekeeping ended with: ") + statusText(status));
 }
 
 /// random flags, and random times that the index keeps to the second

@@ -107,6 +107,9 @@ Simulate::World::start()
     startBegan_ = clock_.micros();
     startEnded_ = troubleEnds_ = 0;
     outage_ = troubled_ = false;
+    if (clearing_)
+        crowded_ = deviceWrites();
+    clearing_ = 0;
     listing_ = config_.list;
 }
 

@@ -62,6 +62,7 @@ struct Tally {
     uint64_t readOnly = 0; ///< runs that were read-only at their end
     uint64_t clockSteps = 0;
     uint64_t waits = 0; ///< reads whose time was checked
+    uint64_t chores = 0; ///< answers to Engine::run()
 };
 
 /// A history that its seed determines. Half of the worlds have an honest disk, on which
@@ -155,6 +156,8 @@ private:
     void readObject(uint64_t object, bool slowly);
     void visitPage();
     void controlGroups();
+    void keepHouse();
+    void choreDone(ClusterFs::Chore, uint64_t asked, ClusterFs::Status);
     void note(uint64_t object);
     void continueRead();
     void removeOne();
@@ -220,7 +223,9 @@ private:
     bool cutUnhealed_ = false; ///< the power was cut after the last clean stop
     bool everEvicted_ = false; ///< objects may have been evicted: a missing one is a fault only when it is new
     bool everRetired_ = false; ///< a cluster was put out of use
-    uint64_t crowded_ = 0; ///< deviceWrites() when parts of large objects had nearly all clusters last; 0 = never
+    uint64_t crowded_ = 0; ///< deviceWrites() when parts of large objects had nearly all clusters last, or room was asked for; 0 = never
+    unsigned clearing_ = 0; ///< calls under way that make room, whatever the objects are worth
+    uint64_t synced_ = 0; ///< what was stored or deleted before survives a power cut, Clock::micros()
     bool scanned_ = false; ///< the start scanned: deleted objects may be back, marked as doubtful
     Tally tally_;
 };

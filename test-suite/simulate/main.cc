@@ -71,7 +71,8 @@ print(const Simulate::Tally &t)
               << t.shrunk << " smaller ones, " << t.reconfigured << " changes of options, "
               << t.busyStarts << " starts in use, " << t.endedStarts << " of them ended, " << t.startHits << " hits and "
               << t.startRemoves << " deletes in them, " << t.infoUpdates << " updates of times, " << t.listed << " objects listed, "
-              << t.sharedReads << " reads by another process, " << t.clockSteps << " steps of the clock, " << t.waits << " reads timed, " << t.outages << " times without writes, "
+              << t.sharedReads << " reads by another process, " << t.clockSteps << " steps of the clock, " << t.waits << " reads timed, "
+              << t.chores << " chores, " << t.outages << " times without writes, "
               << t.readOnly << " runs that became read-only\n";
 }
 
@@ -109,6 +110,7 @@ add(Simulate::Tally &sum, const Simulate::Tally &t)
     sum.readOnly += t.readOnly;
     sum.clockSteps += t.clockSteps;
     sum.waits += t.waits;
+    sum.chores += t.chores;
 }
 
 /// \returns whether all went well

@@ -226,6 +226,7 @@ PARTS = (
     ("docs/man/clusterfs.3", "the calls", library_calls("clusterfs.h")),
     ("docs/man/clusterfs-accelerator.3", "the calls", library_calls("accelerator.h")),
     ("docs/man/clusterfs-cfs.3", "the calls", library_calls("cfs.h")),
+    ("docs/man/clusterfs-hummingbird.3", "the calls", library_calls("hummingbird.h")),
     ("docs/man/clusterfs.3", "the errors", library_errors),
     *(("docs/format.md", f"the {name}", field_table(name)) for name in STRUCTURES),
     *(("docs/format.md", f"the {name}", record_table(name)) for name in RECORDS),

@@ -25,6 +25,8 @@ _ffi.cdef("struct stat;\n" + DECLARATIONS)
 _lib = _ffi.dlopen(os.environ.get("CLUSTERFS_LIBRARY", "libclusterfs.so.0"))
 _FORCE = 1  # CLUSTERFS_FORMAT_FORCE
 _NO_CACHE = 1  # CLUSTERFS_NO_CACHE
+_CHORES = {name.removeprefix("CLUSTERFS_").replace("_", " ").lower(): getattr(_lib, name)
+           for name in _ffi.typeof("enum clusterfs_chore").relements}
 _REASON = 1024  # bytes of a reason
 _PIECE = 1 << 20  # bytes that are read at once of a large object
 
@@ -193,6 +195,11 @@ class Store:
     def sync(self):
         """Waits until everything that was stored or removed before survives a power cut."""
         _checked(_lib.clusterfs_sync(self._handle))
+
+    def run(self, chore, size=0):
+        """Housekeeping now, on each device: "pack" or "pack from head" until at most size bytes are not packed, "free memory" until at most
+        size bytes are in memory, "free disk" until size bytes are free, "checkpoint"."""
+        _checked(_lib.clusterfs_run(self._handle, _CHORES[chore], size))
 
     def items(self):
         """Names (bytes) and sizes of all objects, in no order. Takes long: each object's beginning is read."""

@@ -7,5 +7,6 @@
 #include <clusterfs/clusterfs.h>
 
 const char *try_cfs(clusterfs_store *store);
+const char *try_hummingbird(clusterfs_store *store);
 
 #endif

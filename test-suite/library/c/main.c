@@ -124,6 +124,11 @@ main(int argc, char **argv)
         printf("CFS: %s\n", wrong);
         return 1;
     }
+    wrong = try_hummingbird(store);
+    if (wrong) {
+        printf("Hummingbird: %s\n", wrong);
+        return 1;
+    }
     EXPECT(clusterfs_close(store) == 0);
     printf("fine\n");
     return 0;

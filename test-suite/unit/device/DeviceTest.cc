@@ -375,6 +375,30 @@ TEST_F(DeviceTest, measures)
     EXPECT_EQ(answers, (std::vector<Status>{Status::ok, Status::ioError}));
 }
 
+TEST_F(DeviceTest, measuresTheTimeInWhichItIsNotIdle)
+{
+    PuppetDevice device(clock, 2);
+    clock.advance(500);
+    EXPECT_EQ(device.activeMicros(), 0U);
+    add(device);
+    clock.advance(100);
+    add(device); // at the same time
+    clock.advance(30);
+    EXPECT_EQ(device.activeMicros(), 130U);
+    device.complete();
+    device.poll();
+    clock.advance(20);
+    device.complete();
+    device.poll();
+    clock.advance(1000);
+    EXPECT_EQ(device.activeMicros(), 150U);
+    add(device);
+    clock.advance(7);
+    EXPECT_EQ(device.activeMicros(), 157U);
+    device.complete();
+    device.poll();
+}
+
 TEST_F(DeviceTest, destroyingDropsAnswers)
 {
     const auto witness = std::make_shared<int>(0);

@@ -31,7 +31,7 @@ protected:
     /// \returns the answer; nothing when none came
     std::optional<Status> sync() {
         const auto answer = std::make_shared<std::optional<Status>>();
-        t.engine->sync([answer](const Status s) {
+        t.engine->run(Chore::sync, 0, [answer](const Status s) {
             EXPECT_FALSE(*answer) << "answered twice";
             *answer = s;
         });
@@ -128,7 +128,7 @@ TEST_F(EngineSync, eachOfSeveralCallsIsAnswered) {
     unsigned answers = 0;
     for (uint64_t n = 0; n < 5; ++n) {
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 5000)), Status::ok);
-        t.engine->sync([&answers](const Status s) { answers += s == Status::ok; });
+        t.engine->run(Chore::sync, 0, [&answers](const Status s) { answers += s == Status::ok; });
     }
     ASSERT_TRUE(t.until([&] { return answers == 5; }));
     ASSERT_NO_FATAL_FAILURE(cutAndReopen());
@@ -154,10 +154,10 @@ TEST_F(EngineSync, anOpenCallDoesNotHinderTheEnd) {
     for (uint64_t n = 0; n < 50; ++n)
         ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 1 + n * 301)), Status::ok);
     bool answered = false;
-    t.engine->sync([&answered](Status) { answered = true; });
+    t.engine->run(Chore::sync, 0, [&answered](Status) { answered = true; });
     ASSERT_EQ(t.engine->close(60000), Status::ok);
     EXPECT_FALSE(answered);
-    t.engine->sync([&answered](Status) { answered = true; });
+    t.engine->run(Chore::sync, 0, [&answered](Status) { answered = true; });
     EXPECT_FALSE(answered);
     ASSERT_NO_FATAL_FAILURE(t.reopen());
     for (uint64_t n = 0; n < 50; ++n)

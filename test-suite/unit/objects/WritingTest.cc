@@ -132,7 +132,7 @@ TEST_F(WritingTest, aFlushThatFailedIsRepeated) {
 TEST_F(WritingTest, packerWritesDownTheDoubtAboutAnObject) {
     for (uint64_t n = 0; n < 4; ++n)
         staged(n, 1000, 0, n % 2 ? flagDoubtful : 0);
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0 && p.packer.nothingInFlight(); }));
     const auto c = p.catalog.index()[p.catalog.index().find(keyOf(1))].cluster;
     Directory d;
@@ -317,7 +317,7 @@ TEST_F(WritingTest, packerPutsGroupsTogether) {
                 mates.push_back(p.catalog.index()[slot].stage());
         }
     };
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
     const auto home = p.catalog.index()[p.catalog.index().find(keyOf(0))].cluster;
     for (uint64_t n = 0; n < 24; ++n)
@@ -339,7 +339,7 @@ TEST_F(WritingTest, packerAsksForAGroupThatDoesNotFitOnlyOnce) {
             }
         }
     };
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.context.counters.packs, 10U);
     EXPECT_LE(asked, 10U + 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1);
@@ -351,7 +351,7 @@ TEST_F(WritingTest, packerFillsTheGapsThatLargeOnesLeave) {
         staged(n, 40000); // none of these fits beside it
     for (uint64_t n = 40; n < 44; ++n)
         staged(n, 5000);
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.context.counters.packs, 39U);
 }
@@ -360,7 +360,7 @@ TEST_F(WritingTest, packerForgetsWhatWasDeletedMeanwhile) {
     device.device->setDelay(5000, 5000);
     for (uint64_t n = 0; n < 5; ++n)
         staged(n, 5000);
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return !p.packer.nothingInFlight(); }));
     p.catalog.erase(p.catalog.index().find(keyOf(2)));
     staged(2, 100); // and stored anew, perhaps in the same slots
@@ -371,7 +371,7 @@ TEST_F(WritingTest, packerForgetsWhatWasDeletedMeanwhile) {
 
 TEST_F(WritingTest, packerWaitsForTheIndexAndForADiskThatTakesWrites) {
     staged(1, 5000);
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     p.allocator.poll();
     ASSERT_TRUE(p.writeJournal());
     p.context.recovered = false;
@@ -408,7 +408,8 @@ TEST_F(WritingTest, packerAsksItsPolicy) {
         mutable unsigned asked = 0;
     };
     const Told policy;
-    Packer packer(p.context, p.allocator, p.cache.windows, p.groups, policy);
+    p.context.config.packing = &policy;
+    Packer packer(p.context, p.allocator, p.cache.windows, p.groups);
     p.stage(1, bytesOf(1, 5000));
     const auto leader = p.stage(2, bytesOf(2, 5000));
     const auto mate = p.stage(3, bytesOf(3, 5000));
@@ -416,7 +417,7 @@ TEST_F(WritingTest, packerAsksItsPolicy) {
         if (s == leader || s == mate)
             group = {leader, mate};
     };
-    packer.packAll(true);
+    packer.packAll(Packer::All::fromTail);
     for (int i = 0; i < 1000 && p.catalog.staging().objects(); ++i) {
         p.allocator.poll();
         packer.poll();
@@ -434,7 +435,7 @@ TEST_F(WritingTest, packerPacksEachObjectOnce) {
     const auto two = staged(2, 5000);
     p.catalog.staging().startPacking(one); // by somebody else
     p.groups.groupOf = [&](StageNo, std::vector<StageNo> &group) { group = {one, two, two}; };
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return p.context.counters.packs == 1 && p.packer.nothingInFlight(); }));
     EXPECT_EQ(p.context.counters.packedObjects, 1U);
     EXPECT_EQ(p.context.counters.packedInGroups, 0U) << "alone in the end";
@@ -459,7 +460,7 @@ TEST_F(WritingTest, packerPutsBrokenClustersAside) {
     device.device->script(IoOp::write, device.device->requests(IoOp::write) + 1, Fault::error);
     for (uint64_t n = 0; n < 5; ++n)
         staged(n, 5000);
-    p.packer.packAll(true);
+    p.packer.packAll(Packer::All::fromTail);
     ASSERT_TRUE(turnUntil([&] { return p.catalog.staging().objects() == 0; }));
     EXPECT_EQ(p.catalog.clusters().inState(ClusterState::bad), 1U);
     EXPECT_EQ(p.context.counters.quarantined, 1U);

@@ -20,7 +20,7 @@ protected:
         p.allFree();
         p.allocator.poll();
         EXPECT_TRUE(p.writeJournal());
-        p.packer.packAll(true);
+        p.packer.packAll(Packer::All::fromTail);
     }
 
     void stage(const uint64_t objects, const uint32_t size = payload) {

@@ -2,6 +2,7 @@
 /* Which clusters go, and what of them is kept: decisions without a store. */
 
 #include "fs/cluster/api/Options.h"
+#include "fs/cluster/context/Inflation.h"
 #include "fs/cluster/policies/Policies.h"
 #include "fs/cluster/space/KeepMark.h"
 
@@ -28,6 +29,35 @@ TEST(EvictionPolicy, gdsfDividesUsesBySizeAndAge) {
     EXPECT_NEAR(gdsfEviction.worth({4000, 0, 1}, 0), gdsfEviction.worth(fresh, 0), tolerance);
     EXPECT_NEAR(gdsfEviction.worth({1000, 12, 1}, 0.5F), worth - 2, tolerance) << "(12 + 4) / 4";
     EXPECT_FALSE(gdsfEviction.inOrderOfWriting());
+}
+
+TEST(EvictionPolicy, gdsTakesInflationFromTheReciprocalOfTheSize) {
+    constexpr ObjectView byte = {1023, 0, 1};
+    EXPECT_TRUE(gdsEviction.inflates());
+    EXPECT_NEAR(gdsEviction.worth(byte, 1), -10, tolerance);
+    EXPECT_NEAR(gdsEviction.worth(byte, 0.5F), -5, tolerance);
+    EXPECT_NEAR(gdsEviction.worth({4095, 0, 1}, 1), -12, tolerance) << "four times the size";
+    EXPECT_EQ(gdsEviction.worth({1023, 90, 7}, 1), gdsEviction.worth(byte, 1)) << "neither age nor uses count";
+    EXPECT_NEAR(gdsEviction.worth({1023, 0, 1, 1 / 2048.0F}, 1), -11, tolerance) << "half of it is gone";
+    EXPECT_EQ(gdsEviction.worth({1023, 0, 1, 1 / 1024.0F}, 1), EvictionPolicy::worthless);
+    EXPECT_EQ(gdsEviction.worth({1023, 0, 1, 1}, 1), EvictionPolicy::worthless);
+    EXPECT_NEAR(gdsEviction.worth({4095, 0, 1, 1 / 8192.0F}, 1), -13, tolerance) << "a large one that was used later is worth as much";
+}
+
+/// an object's value is that of the cache when it was used, however many ticks ago, up to a turn of the coarse date
+TEST(Inflation, remembersItsValueAtEachTick) {
+    Inflation inflation;
+    EXPECT_EQ(inflation.since(0), 0);
+    for (uint32_t tick = 0; tick < 1000; ++tick) {
+        inflation.advance(tick & 0xff);
+        inflation.grow(0.5);
+    }
+    EXPECT_EQ(inflation.since(999 & 0xff), 0.5F);
+    EXPECT_EQ(inflation.since(899 & 0xff), 50.5F);
+    inflation.advance((999 + 5) & 0xff); // several at once
+    EXPECT_EQ(inflation.since((999 + 3) & 0xff), 0);
+    inflation.grow(2);
+    EXPECT_EQ(inflation.since((999 + 3) & 0xff), 2);
 }
 
 TEST(EvictionPolicy, lfudaKnowsNoSize) {

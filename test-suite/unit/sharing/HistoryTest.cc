@@ -287,7 +287,7 @@ private:
     void sync() {
         settle();
         auto done = std::make_shared<bool>(false);
-        store_.engine->sync([done](Status) { *done = true; });
+        store_.engine->run(Chore::sync, 0, [done](Status) { *done = true; });
         ASSERT_TRUE(store_.until([done] { return *done; }));
         for (auto &expected: expected_) {
             if (expected.second.changes == 0 && allConnected())

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/policies/EvictionPolicy.h"
 #include "fs/cluster/policies/LayoutPolicy.h"
+#include "fs/cluster/policies/PackingPolicy.h"
 
 #include <cstdint>
 #include <string>
@@ -25,13 +26,14 @@ struct Config {
     bool list = false; ///< whether the index keeps whole keys
     bool warm = true; ///< whether a start reads what was in memory before
 
-    /* policies */
+    /* policies; a program that uses the library may bring its own */
     static constexpr uint32_t maxAdmit = 7; ///< Admission counts no more requests
     uint32_t admit = 1; ///< number of the request from which on an object is stored
     const EvictionPolicy *replacement = &gdsfEviction; ///< one of evictionPolicies()
     uint32_t sizeWeight = 25; ///< percent: a hundred times the exponent of an object's size, see EvictionPolicy
     uint32_t writeBudget = 21; ///< percent of the bytes written that may be bytes written before
     const LayoutPolicy *layout = &closestWriteLayout; ///< one of layoutPolicies()
+    const PackingPolicy *packing = &wholeGroups; ///< one of packingPolicies()
     uint32_t fileLifetime = 0; ///< seconds; 0 = no limit
     uint32_t clusterLifetime = 0; ///< seconds; 0 = no limit
 

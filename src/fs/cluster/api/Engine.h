@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_API_ENGINE_H
 #define SQUID_SRC_FS_CLUSTER_API_ENGINE_H
 
+#include "fs/cluster/api/Chore.h"
 #include "fs/cluster/api/Config.h"
 #include "fs/cluster/api/GroupOrders.h"
 #include "fs/cluster/api/ObjectStore.h"
@@ -90,11 +91,12 @@ public:
     /// makes a checkpoint begin soon
     virtual void requestCheckpoint() = 0;
 
-    /// Packs what is finished now, writes the deletes until now to the journal, and flushes the disk, at once instead
-    /// of after Config::persist and Config::deleteTime.
-    /// \param done is called once, from poll(); not when the engine is closed before. ok: all of it survives a power
-    /// cut; ioError: the device takes no writes; offline
-    virtual void sync(std::function<void(Status)> done) = 0;
+    /// Does housekeeping now, instead of when it is due. It goes on in poll(), in turns, and in the background class but for the flush.
+    /// \param bytes \see Chore
+    /// \param done is called once, from poll(); not when the engine is closed before. ok: it is done, and what sync has
+    /// done survives a power cut; busy: the rest of the memory is in use, or too many calls wait; full: no more of the disk can be
+    /// made free; ioError: the device takes no writes; offline
+    virtual void run(Chore, uint64_t bytes, std::function<void(Status)> done) = 0;
 
     /// objects that were removed or replaced, and of which the journal on the device does not know yet
     virtual std::vector<Key> removalsPending() const = 0;

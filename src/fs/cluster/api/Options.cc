@@ -52,8 +52,8 @@ readPolicy(const Config &c)
 {
     const auto &rows = Rows();
     const auto found = std::find_if(rows.begin(), rows.end(), [&c](const auto &row) { return row.policy == c.*Field; });
-    assert(found != rows.end());
-    return static_cast<uint32_t>(found - rows.begin());
+    // a program's own policy has no row: it counts as the first
+    return found == rows.end() ? 0 : static_cast<uint32_t>(found - rows.begin());
 }
 
 template <auto Field, auto &Rows>
@@ -79,12 +79,12 @@ textOf()
 
 template <auto Field, auto &Rows>
 Option
-policy(const char *name, const char *brief)
+policy(const char *name, const char *brief, const Effect effect = Effect::live)
 {
     std::vector<const char *> names;
     for (const auto &row: Rows())
         names.push_back(row.name);
-    return {name, Group::policy, Effect::live, "", 0, 0, std::move(names), brief, textOf<Rows>(), "",
+    return {name, Group::policy, effect, "", 0, 0, std::move(names), brief, textOf<Rows>(), "",
             &readPolicy<Field, Rows>, &writePolicy<Field, Rows>};
 }
 
@@ -166,13 +166,14 @@ ClusterFs::options()
             "most requests in flight at the device"),
         policy<&Config::replacement, evictionPolicies>("replacement", "which objects make room for new ones"),
         number<&Config::sizeWeight>("size-weight", "PERCENT", 0, 100, Group::policy, Effect::live,
-            "how much replacement=gdsf prefers small objects to large ones; 0 = not at all",
+            "how much replacement=gdsf and =gds prefer small objects to large ones; 0 = not at all",
             "A higher value answers more requests from the disk, and saves fewer bytes of the uplink."),
         number<&Config::writeBudget>("write-budget", "PERCENT", 0, 50, Group::policy, Effect::live,
             "share of the bytes written that may be objects written before",
             "Four sevenths are for objects that are worth keeping when their cluster makes room, two for bringing the objects "
             "of a page together, and one for filling the holes that this leaves. A higher value gives more hits, and wears flash out faster."),
         policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
+        policy<&Config::packing, packingPolicies>("packing", "which objects that wait in memory are written first", Effect::start),
         choice<&Config::warm>("warm", {"off", "on"}, Group::memory, Effect::live,
             "reads again, after a start, what was in the read cache before",
             "It does so while the disk has nothing else to do, and until three quarters of read-cache are full."),

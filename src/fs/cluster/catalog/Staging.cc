@@ -117,17 +117,17 @@ ClusterFs::Staging::putLast(const StageNo s)
     if (o.state != StageState::complete || list.tail == s)
         return;
     unlink(s);
-    o.previous = list.tail;
-    o.next = noStage;
-    (list.tail != noStage ? table_[list.tail].next : list.head) = s;
-    list.tail = s;
-    list.bytes += MemoryOf(o.size);
+    if (bySize_)
+        (void)placeByWorth(s, worths_[o.moved].empty() ? 0 : worths_[o.moved].begin()->first);
+    linkBelow(list.tail, s);
 }
 
 void
 ClusterFs::Staging::startPacking(const StageNo s)
 {
     assert(table_[s].state == StageState::complete);
+    if (bySize_)
+        inflation_ = std::max(inflation_, worths_[table_[s].moved].begin()->first);
     unlink(s);
     table_[s].state = StageState::packing;
 }
@@ -225,16 +225,32 @@ ClusterFs::Staging::bytesFree() const
 void
 ClusterFs::Staging::link(const StageNo s)
 {
+    linkBelow(bySize_ ? placeByWorth(s, inflation_ + 1 / static_cast<double>(MemoryOf(table_[s].size))) : noStage, s);
+}
+
+/// puts a complete object behind another one of its list, or to its used-last end if that is noStage
+void
+ClusterFs::Staging::linkBelow(const StageNo above, const StageNo s)
+{
     auto &o = table_[s];
     auto &list = listOf(o.moved);
-    o.previous = noStage;
-    o.next = list.head;
-    if (list.head != noStage)
-        table_[list.head].previous = s;
-    else
-        list.tail = s;
-    list.head = s;
+    o.previous = above;
+    o.next = above != noStage ? table_[above].next : list.head;
+    (above != noStage ? table_[above].next : list.head) = s;
+    (o.next != noStage ? table_[o.next].previous : list.tail) = s;
     list.bytes += MemoryOf(o.size);
+}
+
+/// notes what an object is worth
+/// \returns the object with the next higher worth, or noStage
+ClusterFs::StageNo
+ClusterFs::Staging::placeByWorth(const StageNo s, const double worth)
+{
+    auto &worths = worths_[table_[s].moved];
+    const auto place = worths.emplace(worth, s); // behind its equals, which are older
+    worthOf_[s] = place;
+    const auto above = std::next(place);
+    return above != worths.end() ? above->second : noStage;
 }
 
 void
@@ -250,6 +266,11 @@ ClusterFs::Staging::unlink(const StageNo s)
         table_[o.next].previous = o.previous;
     else
         list.tail = o.previous;
+    if (bySize_) {
+        const auto worth = worthOf_.find(s);
+        worths_[o.moved].erase(worth->second);
+        worthOf_.erase(worth);
+    }
     o.previous = o.next = noStage;
     assert(list.bytes >= MemoryOf(o.size));
     list.bytes -= MemoryOf(o.size);

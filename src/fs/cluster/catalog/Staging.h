@@ -7,6 +7,9 @@
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/Types.h"
 
+#include <map>
+#include <unordered_map>
+
 namespace ClusterFs {
 
 enum class StageState : uint8_t {
@@ -41,7 +44,7 @@ struct Staged {
 class Catalog;
 
 /// Objects as chains of small chunks in flat memory, and two lists of complete
-/// ones, each in the order of their use: those that were moved out of clusters, and all
+/// ones, each in the order of their use, or by orderBySize(): those that were moved out of clusters, and all
 /// others. Writers and readers use it for the bytes. Only
 /// the catalog changes an object's record, its first part and its origin.
 class Staging
@@ -51,6 +54,10 @@ public:
 
     /// \param bytes of all chunks
     explicit Staging(uint64_t bytes);
+
+    /// From now on, and before there is any object, lists are in the order of GreedyDual-Size (Cao and Irani, Cost-aware WWW proxy
+    /// caching algorithms, 1997, with a cost of 1): of two objects used at the same time, the larger one leaves first.
+    void orderBySize() { bySize_ = true; }
 
     /// starts an object. \returns noStage when the table is full
     StageNo open(const Key &, const ObjectInfo &);
@@ -98,7 +105,9 @@ public:
     const Staged &operator [](const StageNo s) const { return table_[s]; }
 
     StageNo leastRecent(const bool moved) const { return listOf(moved).tail; } ///< of the complete ones, or noStage
+    StageNo mostRecent(const bool moved) const { return listOf(moved).head; } ///< the other end, or noStage
     StageNo moreRecent(const StageNo s) const { return table_[s].previous; } ///< the next one of the same list, or noStage
+    StageNo lessRecent(const StageNo s) const { return table_[s].next; } ///< the same in the other direction
 
     /// sets memory aside for an object of known size, so that it will not fail half way
     /// \returns false when so much is not free
@@ -134,9 +143,14 @@ private:
         StageNo tail = noStage; ///< the one that was used least recently
         uint64_t bytes = 0; ///< of memory
     };
+    /// the objects of a list by what they are worth, while orderBySize() holds
+    using Worths = std::multimap<double, StageNo>;
+
     List &listOf(const bool moved) { return lists_[moved]; }
     const List &listOf(const bool moved) const { return lists_[moved]; }
     void link(StageNo);
+    void linkBelow(StageNo above, StageNo);
+    StageNo placeByWorth(StageNo, double worth);
     void unlink(StageNo);
     void freeObject(StageNo);
     static uint64_t ChunksOf(const Staged &o) { return roundUp(o.size, chunkBytes); } ///< bytes of an object's chunks
@@ -151,6 +165,10 @@ private:
     StageNo freeStage_ = noStage;
     StageNo freshStage_{0};
     List lists_[2]; ///< by Staged::moved
+    bool bySize_ = false; ///< see orderBySize()
+    double inflation_ = 0; ///< of GreedyDual-Size: the highest worth of an object that was packed
+    Worths worths_[2]; ///< by Staged::moved
+    std::unordered_map<StageNo, Worths::iterator> worthOf_;
     uint64_t lastId_ = 0;
     uint64_t usedChunks_ = 0;
     uint64_t promised_ = 0; ///< bytes

@@ -9,6 +9,7 @@
 #include "fs/cluster/catalog/Catalog.h"
 #include "fs/cluster/context/ClusterQueues.h"
 #include "fs/cluster/context/Health.h"
+#include "fs/cluster/context/Inflation.h"
 #include "fs/cluster/context/RewriteBudget.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/layout/Superblock.h"
@@ -72,6 +73,7 @@ struct StoreContext {
     mutable Counters counters; ///< mutable, because queries are counted, too
     RewriteBudget rewrites;
     ClusterQueues queues; ///< for policies that try new objects
+    Inflation inflation; ///< for policies that inflate
     Health health;
     std::vector<Key> readKeys; ///< objects that callers read from the device since the last turn, at most maxReadKeys
     static constexpr size_t maxReadKeys = 1024;
@@ -118,7 +120,7 @@ struct StoreContext {
     /// an object in a cluster, as policies see it
     ObjectView viewOf(const SlotNo slot) const {
         const auto heat = catalog.index()[slot].heat();
-        return {catalog.payloadBytes(slot), ageOf(heat), usesOf(heat)};
+        return {catalog.payloadBytes(slot), ageOf(heat), usesOf(heat), inflation.since(heat >> 3)};
     }
 
     /// the exponent of an object's size, see EvictionPolicy

@@ -118,6 +118,8 @@ Device::startQueued()
         ++inFlight_;
         backgroundInFlight_ += urgent ? 0 : 1;
         request->started = clock_.micros();
+        if (inFlight_ == 1)
+            activeSince_ = request->started;
         if (start(request)) {
             urgentLast_ = urgent;
             continue;
@@ -140,6 +142,8 @@ Device::finish(Request *const finished, const Status status, const int errnum)
         --backgroundInFlight_;
 
     const auto now = clock_.micros();
+    if (inFlight_ == 0)
+        activeMicros_ += now - activeSince_;
     const auto latency = now > request->started ? now - request->started : 0;
     auto &stats = stats_.op[static_cast<unsigned>(io.op)];
     ++stats.requests;

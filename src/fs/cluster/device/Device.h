@@ -106,6 +106,8 @@ public:
     bool idle() const { return inFlight_ == 0 && queued() == 0 && finished_.empty(); }
 
     const DeviceStats &stats() const { return stats_; }
+    /// time since opening in which the back end had at least one request, microseconds; in the rest, the device was idle
+    uint64_t activeMicros() const { return activeMicros_ + (inFlight_ ? clock_.micros() - activeSince_ : 0); }
     const CostMeter &readCost() const { return readCost_; } ///< learned from all successful reads
 
     static constexpr size_t maxQueue = 16384; ///< queued requests of a class from which on its reads are refused
@@ -159,6 +161,8 @@ private:
     bool stalled_ = false; ///< start() had no room; wait for the next poll()
     bool urgentLast_ = false; ///< the newest start was an urgent request
     DeviceStats stats_;
+    uint64_t activeMicros_ = 0; ///< of the times that are over, see activeMicros()
+    uint64_t activeSince_ = 0; ///< Clock::micros(), while requests are in flight
     CostMeter readCost_;
 };
 

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 
-ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, ReadCache &cache):
+ClusterFs::GroupControl::GroupControl(StoreContext &context, Tracker &tracker, WindowStore &windows):
     context_(context),
     tracker_(tracker),
-    windows_(cache.windows),
-    hotList_(context, cache)
+    windows_(windows)
 {
 }
 
@@ -39,7 +38,6 @@ ClusterFs::GroupControl::setPersist(const uint64_t group, const uint32_t seconds
 void
 ClusterFs::GroupControl::poll()
 {
-    hotList_.poll();
     const auto more = tracker_.numbered().sweep();
     applyChanges();
     if (more || !changes_.empty())
@@ -105,32 +103,16 @@ ClusterFs::GroupControl::persistOf(const Key &key) const
     return own ? own : context_.config.persist;
 }
 
-/// the hot list first, which a start needs first; of groups, the objects that are in the store
 ClusterFs::SavedGroups::Saved
 ClusterFs::GroupControl::save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &records)
 {
-    constexpr uint32_t ofHotList = 1; // where to go on; from the next one on, it is a place of the tracker
-    constexpr uint32_t ofTracker = 2;
-    if (at <= ofHotList) {
-        const auto saved = hotList_.save(at == 0, SavedGroups::BytesInChunk(), records);
-        at = ofHotList;
-        if (saved != SavedGroups::Saved::all)
-            return saved;
-        at = ofTracker;
-    }
-    auto learned = at - ofTracker;
-    const auto saved = tracker_.save(learned, [this](const Key &key) { return isKept(key); }, SavedGroups::BytesInChunk(), records);
-    at = learned + ofTracker;
-    return saved;
+    return tracker_.save(at, [this](const Key &key) { return isKept(key); }, SavedGroups::BytesInChunk(), records);
 }
 
 bool
 ClusterFs::GroupControl::load(const SavedGroups::GroupRecord &record)
 {
-    if (record.kind != SavedGroups::hotList)
-        return !usable() || tracker_.restore(record);
-    hotList_.restore(record);
-    return true;
+    return !usable() || tracker_.restore(record);
 }
 
 uint32_t

@@ -4,11 +4,11 @@
 #ifndef SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 #define SQUID_SRC_FS_CLUSTER_ENGINE_GROUPCONTROL_H
 
-#include "fs/cluster/cache/HotList.h"
+#include "fs/cluster/cache/WindowStore.h"
 #include "fs/cluster/context/StoreContext.h"
+#include "fs/cluster/layout/SavedGroups.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
-#include "fs/cluster/recovery/LearnedGroups.h"
 
 #include <deque>
 #include <vector>
@@ -16,28 +16,29 @@
 namespace ClusterFs {
 
 /// What groups that callers number mean for memory and packing, the answers of the tracker for packing, and what a store keeps
-/// of groups and of the hot list. (Hummingbird's collocate_files() and the members of numbered groups are the tracker's.)
-class GroupControl final : public GroupAdvisor, public LearnedGroups
+/// of groups. (Hummingbird's collocate_files() and the members of numbered groups are the tracker's.)
+class GroupControl final : public GroupAdvisor
 {
 public:
-    GroupControl(StoreContext &, Tracker &, ReadCache &);
+    GroupControl(StoreContext &, Tracker &, WindowStore &);
 
     Status assign(uint64_t group, const Key &); ///< \see Engine::assign()
     Status setFavour(uint64_t group, Favour); ///< \see Engine::setFavour()
     Status setPersist(uint64_t group, uint32_t seconds); ///< \see Engine::setPersist()
 
-    /// goes on with the members of groups that got another favour, with those of dissolved groups, and with the hot list
+    /// goes on with the members of groups that got another favour, and with those of dissolved groups
     void poll();
-    const HotList &hotList() const { return hotList_; }
 
     /* GroupAdvisor API */
     void stagedGroup(StageNo, std::vector<StageNo> &) override;
     uint32_t persistOf(const Key &) const override;
     bool leavesFirst(const Key &key) const override { return tracker_.numbered().favourOf(key) == Favour::hated; }
 
-    /* LearnedGroups API */
-    SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &) override;
-    bool load(const SavedGroups::GroupRecord &) override;
+    /// appends records of groups, those of objects that are in the store \see LearnedGroups::save()
+    SavedGroups::Saved save(uint32_t &at, std::vector<SavedGroups::GroupRecord> &);
+    /// takes a record of an earlier run back
+    /// \returns false when there is no room for any more
+    bool load(const SavedGroups::GroupRecord &);
 
     /// \returns the least that persistOf() may return, seconds
     uint32_t leastPersist() const;
@@ -60,7 +61,6 @@ private:
     StoreContext &context_;
     Tracker &tracker_;
     WindowStore &windows_;
-    HotList hotList_;
     std::deque<Change> changes_;
     std::vector<Key> members_; ///< scratch memory of stagedGroup()
 };

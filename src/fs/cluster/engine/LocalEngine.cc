@@ -20,7 +20,9 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     allocator_(context_, journal_),
     cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20),
     readers_{context_, cache_, tracker_, journal_},
-    groups_(context_, tracker_, cache_),
+    hotList_(context_, cache_),
+    groups_(context_, tracker_, cache_.windows),
+    learnedState_(hotList_, groups_),
     packer_(context_, allocator_, cache_.windows, groups_),
     admission_(superblock.geometry.objectsExpected),
     relocator_(context_, cache_, journal_, packer_),
@@ -28,15 +30,17 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     writers_(context_, allocator_, cache_.windows, journal_, packer_, evictor_),
     regrouper_(context_, tracker_, cache_, relocator_),
     prefetcher_(context_, cache_.loader, regrouper_),
-    checkpointer_(context_, journal_, groups_, superblock),
+    checkpointer_(context_, journal_, learnedState_, superblock),
     recovery_(context_, journal_, superblock),
-    groupLoader_(context_, groups_),
-    syncer_(context_, journal_, packer_),
+    groupLoader_(context_, learnedState_),
+    chores_(context_, {journal_, packer_, cache_.windows, allocator_, evictor_, checkpointer_}),
     probe_(context_)
 {
     context_.catalog.tellReleases(journal_);
     context_.catalog.tellReleases(cache_.windows);
     device.setDepth(config.depth);
+    if (config.packing->bySize())
+        context_.catalog.staging().orderBySize();
     start();
 }
 
@@ -117,7 +121,7 @@ ClusterFs::LocalEngine::work()
     }
     if (recovery_.knowsJournal()) // during a start, too: Config::deleteTime bounds each delete
         journal_.poll();
-    syncer_.poll();
+    chores_.poll();
     writers_.poll();
     probe_.poll();
 }
@@ -170,6 +174,7 @@ ClusterFs::LocalEngine::learn()
     context_.readKeys.clear();
     regrouper_.poll();
     groups_.poll();
+    hotList_.poll();
 }
 
 /// \returns when to flush the disk for clusters that are packed from now on, in Clock::micros()
@@ -241,8 +246,8 @@ ClusterFs::LocalEngine::finish(const unsigned maxMilliseconds)
     if (!pollUntil([this] { return recovery_.done(); }, deadline))
         return Status::aborted;
     const auto &staging = context_.catalog.staging();
-    syncer_.stop();
-    packer_.packAll(true);
+    chores_.stop();
+    packer_.packAll(Packer::All::fromTail);
     const auto isPacked = [&] { return !staging.completeBytes() && packer_.nothingInFlight() && !writers_.bytesInFlight; };
     // groups that are not loaded yet would be missing in the checkpoint
     pollUntil([&] { return isPacked() && !groupLoader_.loading(); }, packedBy);
@@ -555,10 +560,10 @@ ClusterFs::LocalEngine::setPersist(const uint64_t group, const uint32_t seconds)
 }
 
 void
-ClusterFs::LocalEngine::sync(std::function<void(Status)> done)
+ClusterFs::LocalEngine::run(const Chore chore, const uint64_t bytes, std::function<void(Status)> done)
 {
     if (!closed())
-        syncer_.begin(std::move(done));
+        chores_.begin(chore, bytes, std::move(done));
 }
 
 uint64_t

@@ -8,8 +8,9 @@
 #include "fs/cluster/cache/ReadCache.h"
 #include "fs/cluster/context/HealthProbe.h"
 #include "fs/cluster/api/Engine.h"
+#include "fs/cluster/engine/Chores.h"
 #include "fs/cluster/engine/GroupControl.h"
-#include "fs/cluster/engine/Syncer.h"
+#include "fs/cluster/engine/LearnedState.h"
 #include "fs/cluster/learning/Tracker.h"
 #include "fs/cluster/objects/Admission.h"
 #include "fs/cluster/objects/ObjectReader.h"
@@ -68,7 +69,7 @@ public:
     Status setPersist(uint64_t group, uint32_t seconds) override;
     void reconfigure(const Config &) override;
     void requestCheckpoint() override { checkpointer_.request(); }
-    void sync(std::function<void(Status)> done) override;
+    void run(Chore, uint64_t bytes, std::function<void(Status)> done) override;
     std::vector<Key> removalsPending() const override { return journal_.removals(); }
     uint64_t objectCount() const override { return context_.catalog.objects(); }
     uint64_t liveBytes() const override { return context_.catalog.liveBytes(); }
@@ -107,7 +108,9 @@ private:
     const LeastCostReads readPolicy_;
     ReadCache cache_;
     const ReaderGroup readers_;
+    HotList hotList_;
     GroupControl groups_;
+    LearnedState learnedState_;
     Packer packer_;
     Admission admission_;
     Relocator relocator_;
@@ -118,7 +121,7 @@ private:
     Checkpointer checkpointer_;
     Recovery recovery_;
     GroupLoader groupLoader_;
-    Syncer syncer_;
+    Chores chores_;
     HealthProbe probe_;
 
     std::vector<Key> group_; ///< scratch memory of note()

@@ -7,7 +7,7 @@ void
 ClusterFs::LocalEngine::addLocality(Stats &s) const
 {
     s.tracker = tracker_.stats();
-    s.windowsWarmed = groups_.hotList().windowsRead();
+    s.windowsWarmed = hotList_.windowsRead();
     const auto &use = cache_.use;
     s.groupReads = use.groupReads().reads;
     s.matesRead = use.groupReads().mates;

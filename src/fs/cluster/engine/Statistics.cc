@@ -267,6 +267,8 @@ ClusterFs::statistics()
          "yes, or no: each request to the disk holds up Squid", "no: raise `fs.aio-max-nr`, see below"},
         {"device", "disk requests in flight", gauge, "", [](const Snapshot &s) -> Value { return s.inFlight; },
          "requests that the disk works on, at most `depth`"},
+        {"device", "disk active us", counter, "us", [](const Snapshot &s) -> Value { return s.activeMicros; },
+         "time in which the disk had at least one request; in the rest of the time, it was idle", "as much as the time that passes: the disk is at its limit"},
         {"device", "disk requests queued", gauge, "", [](const Snapshot &s) -> Value { return s.queued; },
          "requests that wait for room at the disk"},
         {"device", "longest disk queue", gauge, "", [](const Snapshot &s) -> Value { return s.device.maxQueued; },
@@ -325,5 +327,6 @@ ClusterFs::snapshotOf(const Engine &engine, const Device &device)
     s.asynchronous = device.asynchronous();
     s.inFlight = device.inFlight();
     s.queued = device.queued();
+    s.activeMicros = device.activeMicros();
     return s;
 }

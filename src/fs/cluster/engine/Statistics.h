@@ -26,6 +26,7 @@ struct Snapshot {
     bool asynchronous = false; ///< whether Squid goes on while the device works
     uint64_t inFlight = 0; ///< requests at the device
     uint64_t queued = 0; ///< requests in front of it
+    uint64_t activeMicros = 0; ///< see Device::activeMicros()
 };
 
 /// \param device of that engine

@@ -41,6 +41,7 @@ struct Packer::Pack {
     bool moved = false; ///< which list of staged objects it takes, see Staged::moved
     bool mixes = false; ///< takes the other list then: the objects of one do not fill the cluster
     bool second = false; ///< it has come to the other list
+    bool fromHead = false; ///< takes the objects that were used last first
     std::unordered_set<StageNo> misfits; ///< objects that do not fit, or whose group waits
     size_t next = 0; ///< the item, or the run, to go on with
     double used = 0; ///< bytes of extents whose objects were used before
@@ -66,13 +67,11 @@ struct Packer::Pack {
 
 } // namespace ClusterFs
 
-ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows, GroupAdvisor &groups,
-                          const PackingPolicy &policy):
+ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows, GroupAdvisor &groups):
     context_(context),
     allocator_(allocator),
     windows_(windows),
-    groups_(groups),
-    policy_(policy)
+    groups_(groups)
 {
 }
 
@@ -136,7 +135,10 @@ ClusterFs::Packer::due()
     movedAreDue_ = movedAreDue_ && moved != noStage;
     if (movedAreDue_ || staging.completeBytes(true) > fullCluster())
         return moved;
-    if (all_ || slotsAreRare || staging.completeBytes() > forComplete / 2)
+    const bool all = all_ != All::no && staging.completeBytes() > downTo_;
+    if (all && all_ == All::fromHead)
+        return staging.mostRecent(false) != noStage ? staging.mostRecent(false) : staging.mostRecent(true);
+    if (all || slotsAreRare || staging.completeBytes() > forComplete / 2)
         return staging.leastRecent(false) != noStage ? staging.leastRecent(false) : moved;
     const auto oldest = oldestArrival();
     if (oldest != noStage && context_.clock.micros() - staging[oldest].since >= halfOf(context_.config.persist))
@@ -220,7 +222,7 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
             bytes += Catalog::ExtentBytes(o.size) + DirectoryEntry::encodedBytes;
     }
     const auto left = context_.geometry.clusterBytes - std::min<uint64_t>(pack.sizeWith(0, 0), context_.geometry.clusterBytes);
-    if (!pack.items.empty() && !policy_.takes({group_.size(), bytes}, {pack.items.size(), left}))
+    if (!pack.items.empty() && !context_.config.packing->takes({group_.size(), bytes}, {pack.items.size(), left}))
         return false;
     bool any = false;
     for (const auto s: group_)
@@ -239,8 +241,9 @@ ClusterFs::Packer::choose(Pack &pack)
     const auto followingIn = [&](const bool moved) {
         if (passed != noStage && (staging[passed].state != StageState::complete || staging[passed].moved != moved))
             passed = noStage; // it was added as a member of another object's group, or is in the other list
-        auto s = passed == noStage ? staging.leastRecent(moved) : staging.moreRecent(passed);
-        for (; s != noStage && misfits.count(s); s = staging.moreRecent(s))
+        const auto behind = [&](const StageNo s) { return pack.fromHead ? staging.lessRecent(s) : staging.moreRecent(s); };
+        auto s = passed != noStage ? behind(passed) : pack.fromHead ? staging.mostRecent(moved) : staging.leastRecent(moved);
+        for (; s != noStage && misfits.count(s); s = behind(s))
             passed = s;
         return s;
     };
@@ -277,6 +280,7 @@ ClusterFs::Packer::start(const StageNo seed)
     preparing_->moved = context_.catalog.staging()[seed].moved;
     preparing_->isNew = !preparing_->moved;
     preparing_->mixes = context_.catalog.staging().completeBytes(preparing_->moved) < fullCluster();
+    preparing_->fromHead = all_ == All::fromHead;
     movedAreDue_ = movedAreDue_ && !preparing_->moved;
     ++inFlight_;
 }

@@ -9,7 +9,6 @@
 #include "fs/cluster/packing/Allocator.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
 #include "fs/cluster/packing/PackingQueue.h"
-#include "fs/cluster/policies/PackingPolicy.h"
 
 #include <deque>
 #include <map>
@@ -26,7 +25,7 @@ namespace ClusterFs {
 class Packer final : public PackingQueue
 {
 public:
-    Packer(StoreContext &, Allocator &, WindowStore &, GroupAdvisor &, const PackingPolicy & = wholeGroups);
+    Packer(StoreContext &, Allocator &, WindowStore &, GroupAdvisor &);
 
     /* PackingQueue API */
     void noteComplete(StageNo) override;
@@ -42,8 +41,17 @@ public:
     /// how many arrivals are remembered, those of objects that are gone included
     size_t arrivals() const { return arrivals_.size(); }
 
-    /// from now on, packs objects as soon as there is one, or as late as possible again
-    void packAll(const bool all) { all_ = all; }
+    enum class All : uint8_t {
+        no, ///< as late as possible
+        fromTail, ///< as soon as there is an object, the one used least recently first
+        fromHead ///< the same with the one used last first
+    };
+    /// how objects are packed from now on
+    /// \param downTo bytes of memory of objects that may wait all the same
+    void packAll(const All all, const uint64_t downTo = 0) {
+        all_ = all;
+        downTo_ = downTo;
+    }
 
     /// whether no pack is under way; objects may wait in staging all the same
     bool nothingInFlight() const { return inFlight_ == 0; }
@@ -95,7 +103,6 @@ private:
     Allocator &allocator_;
     WindowStore &windows_;
     GroupAdvisor &groups_;
-    const PackingPolicy &policy_;
     struct Arrival {
         StageNo stage;
         uint64_t id; ///< Staged::id, because another object may have the slot by now
@@ -111,7 +118,8 @@ private:
     std::multimap<uint64_t, Arrival> timed_;
     double usedShare_ = 0; ///< share of the bytes packed lately whose objects had been used before, 0 to 1
     unsigned inFlight_ = 0; ///< packs, from the first object chosen to the last one in its place
-    bool all_ = false; ///< see packAll()
+    All all_ = All::no; ///< see packAll()
+    uint64_t downTo_ = 0; ///< see packAll()
     bool movedAreDue_ = false; ///< see hurryMoved(); until they are packed
     bool dirty_ = false; ///< see dirty()
 };

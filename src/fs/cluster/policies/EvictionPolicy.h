@@ -4,6 +4,7 @@
 #ifndef SQUID_SRC_FS_CLUSTER_POLICIES_EVICTIONPOLICY_H
 #define SQUID_SRC_FS_CLUSTER_POLICIES_EVICTIONPOLICY_H
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -14,6 +15,7 @@ struct ObjectView {
     uint32_t bytes; ///< its payload in the cluster
     uint32_t age; ///< heat ticks since its last use, below EvictionPolicy::oldest
     uint32_t uses; ///< since it was written; 7 = 7 or more
+    float inflation = 0; ///< by which the value of GreedyDual-Size has grown since its last use
 };
 
 /// Gives each object a worth (the delete cluster policy of Hummingbird 3.5). It has no state. The evictor
@@ -30,6 +32,11 @@ public:
     /// Whether clusters of new objects wait in a queue of their own (see ClusterQueues), and an object stays if it was used
     /// since its cluster came into its queue, whatever it is worth. Implies inOrderOfWriting().
     virtual bool triesNewOnes() const { return false; }
+
+    static constexpr float worthless = -34; ///< the least worth that is told from others
+
+    /// whether ObjectView::inflation is needed: it grows by what a byte of an evicted cluster was worth
+    virtual bool inflates() const { return false; }
 
     /// The binary logarithm of the worth of one byte of an object: how likely it is to be used again soon. Its unit is the policy's own.
     /// \param sizeWeight the exponent of an object's size, 0 to 1, from the option size-weight
@@ -57,7 +64,20 @@ public:
     }
 };
 
-/// the same without sizes: Least Frequently Used with Dynamic Aging, of the same report
+/// GreedyDual-Size itself (Cao and Irani, 1997), with a cost of 1 for each object: it is worth the reciprocal of its size
+/// when it is used, and loses what the value of the cache gains until it is worth nothing. There, each eviction raises that value to the
+/// worth of the one object that goes. Here, objects go with their cluster, and it grows by their mean.
+class GdsEviction final : public EvictionPolicy
+{
+public:
+    bool inflates() const override { return true; }
+    float worth(const ObjectView &object, const float sizeWeight) const override {
+        const auto left = std::exp2(-sizeWeight * std::log2(static_cast<float>(object.bytes) + 1)) - object.inflation;
+        return left > 0 ? std::max(std::log2(left), worthless) : worthless;
+    }
+};
+
+/// GreedyDual-Size with Frequency without sizes: Least Frequently Used with Dynamic Aging, of the same report
 class LfudaEviction final : public EvictionPolicy
 {
 public:
@@ -92,6 +112,7 @@ public:
 };
 
 inline constexpr GdsfEviction gdsfEviction;
+inline constexpr GdsEviction gdsEviction;
 inline constexpr LfudaEviction lfudaEviction;
 inline constexpr LruEviction lruEviction;
 inline constexpr FifoEviction fifoEviction;

@@ -21,11 +21,14 @@ struct PackView {
     uint64_t bytesLeft;
 };
 
-/// Decides how clusters are filled (Hummingbird 3.1 and 3.5). It has no state: the packer goes over the objects from the
-/// least recently used one on, each with its group in the order of fetch.
+/// Decides how clusters are filled (Hummingbird 3.1 and 3.5). It has no state: the packer goes over the objects from that on
+/// which leaves first, each with its group in the order of fetch.
 class PackingPolicy
 {
 public:
+    /// whether objects leave staging by GreedyDual-Size, \see Staging::orderBySize(); else in the order of their last use
+    virtual bool bySize() const { return false; }
+
     /// Whether a group goes into a cluster; if it does not fit, its first objects do. Else the group waits for the next
     /// cluster, and objects that were used more recently fill the gap. An empty cluster takes any group.
     virtual bool takes(const GroupView &, const PackView &) const = 0;
@@ -43,7 +46,18 @@ public:
     }
 };
 
+/// The same in another order, in which small objects wait longer: more requests are answered from staging, and fewer bytes.
+class WholeGroupsBySize final : public PackingPolicy
+{
+public:
+    bool bySize() const override { return true; }
+    bool takes(const GroupView &group, const PackView &pack) const override {
+        return group.bytes <= pack.bytesLeft;
+    }
+};
+
 inline constexpr WholeGroups wholeGroups;
+inline constexpr WholeGroupsBySize wholeGroupsBySize;
 
 } // namespace ClusterFs
 

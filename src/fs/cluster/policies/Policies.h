@@ -6,6 +6,7 @@
 
 #include "fs/cluster/policies/EvictionPolicy.h"
 #include "fs/cluster/policies/LayoutPolicy.h"
+#include "fs/cluster/policies/PackingPolicy.h"
 
 #include <vector>
 
@@ -23,6 +24,7 @@ struct PolicyRow {
 
 const std::vector<PolicyRow<EvictionPolicy>> &evictionPolicies(); ///< option replacement
 const std::vector<PolicyRow<LayoutPolicy>> &layoutPolicies(); ///< option layout
+const std::vector<PolicyRow<PackingPolicy>> &packingPolicies(); ///< option packing
 
 } // namespace ClusterFs
 

@@ -45,6 +45,7 @@ ClusterFs::Checkpointer::poll()
         checkpoint_.reset();
         if (!due())
             return;
+        ++runs_;
         begin();
     }
     checkpoint_->poll();

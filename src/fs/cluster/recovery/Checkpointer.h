@@ -42,6 +42,7 @@ public:
     /// says that the device is in use. Waits for the device.
     Status writeDirtySuperblock();
 
+    uint64_t runs() const { return runs_; } ///< how many were begun since the start, those that failed included
     uint64_t completed() const { return completed_; } ///< since the start
     bool lastFailed() const { return lastFailed_; }
     /// Clock::micros() of the last completed one, 0 = none since the start
@@ -68,6 +69,7 @@ private:
     bool held_ = false;
     bool brief_ = false;
     bool lastFailed_ = false;
+    uint64_t runs_ = 0;
     uint64_t completed_ = 0;
     uint64_t completedAt_ = 0;
     uint64_t tried_; ///< Clock::micros() of the last start, or of opening

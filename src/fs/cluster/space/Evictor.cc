@@ -60,13 +60,16 @@ ClusterFs::Evictor::needsClusters() const
     // count only for twice the reserve, because their objects may need a cluster to
     // be packed into. Draining ones never count: they may wait for slow readers.
     const auto sure = allocator_.available();
-    return sure + relocator_.emptying() < allocator_.reserve() || sure + relocator_.evicting() < allocator_.reserve() * 2;
+    return sure + relocator_.emptying() < std::max(allocator_.reserve(), wanted_) ||
+           sure + relocator_.evicting() < std::max(allocator_.reserve() * 2, wanted_);
 }
 
 void
 ClusterFs::Evictor::poll()
 {
     relocator_.records = turnRecords;
+    stuck_ = false;
+    context_.inflation.advance(context_.heatTick());
     // Until a scan is over, a cluster may hold large objects whose parts are not
     // found yet, and a cluster without records may still get some.
     if (!context_.recovered || context_.catalog.adding() || context_.health.level != Health::Level::good)
@@ -81,8 +84,10 @@ ClusterFs::Evictor::poll()
     for (unsigned n = 0; n < maxEvictions && relocator_.records && !relocator_.hasWork() && isShort(); ++n) {
         const auto c = victim();
         if (c == noCluster) {
-            if (!dropStaged())
+            if (!dropStaged()) {
+                stuck_ = !relocator_.held() && !context_.catalog.clusters().inState(ClusterState::writing);
                 return;
+            }
         } else {
             evict(c);
         }

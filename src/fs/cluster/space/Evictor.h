@@ -29,6 +29,14 @@ public:
     /* RoomMaker API */
     void hurry() override;
 
+    /// Makes room from now on until so many bytes of clusters are free, if that is more than otherwise.
+    void want(const uint64_t bytes) {
+        const auto &g = context_.geometry;
+        wanted_ = static_cast<uint32_t>(std::min<uint64_t>(bytes / g.clusterBytes + (bytes % g.clusterBytes ? 1 : 0), g.clusterCount));
+    }
+    /// whether the last turn wanted to make room, and nothing could go
+    bool stuck() const { return stuck_; }
+
     /// at a start: the overwrite layout goes on behind the cluster that was written last
     void goOnBehind(ClusterNo c) { cyclic_ = c; }
 
@@ -75,6 +83,8 @@ private:
     Journal &journal_;
     Allocator &allocator_;
     Relocator &relocator_;
+    uint32_t wanted_ = 0; ///< clusters, see want()
+    bool stuck_ = false; ///< see stuck()
     ClusterNo hand_{0}; ///< the cluster that the sweep looked at last
     uint32_t sample_ = 0; ///< state of the generator by which leastValuable() picks clusters
     ClusterNo cyclic_{0}; ///< the cluster that nextOnDisk() looked at last

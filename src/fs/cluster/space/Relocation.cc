@@ -125,8 +125,11 @@ ClusterFs::Relocation::look()
         if (object.age >= EvictionPolicy::oldest)
             continue;
         const auto worth = policy.worth(object, sizeWeight);
-        if (!all)
+        if (!all) {
             tally_->add(worth, object.bytes);
+            worthSum_ += worth > EvictionPolicy::worthless ? std::exp2(static_cast<double>(worth)) * object.bytes : 0;
+            looked_ += object.bytes;
+        }
         if (all ? candidates_.size() >= maxMoved : !stays(object, worth, r.tag))
             continue;
         bytes_ += object.bytes;
@@ -137,6 +140,8 @@ ClusterFs::Relocation::look()
         return false;
     if (!all) {
         const auto budget = context.config.writeBudget;
+        if (policy.inflates() && looked_)
+            relocator_.context.inflation.grow(worthSum_ / static_cast<double>(looked_));
         relocator_.mark.follow(*tally_, RewriteBudget::evictionShare(context.geometry.clusterBytes, budget));
         tally_.reset();
         keepBest(context.rewrites.forEviction(context.geometry.clusterBytes, budget));

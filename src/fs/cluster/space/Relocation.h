@@ -118,6 +118,8 @@ private:
     Sequence since_; ///< see since()
     SlotNo nextSlot_; ///< the next record to look at
     Candidates candidates_;
+    double worthSum_ = 0; ///< of all bytes that look() found
+    uint64_t looked_ = 0; ///< how many these were
     std::vector<float> worth_; ///< EvictionPolicy::worth() of the candidates that look() found
     std::unique_ptr<KeepMark::Tally> tally_; ///< while look() goes over the objects of an eviction
     uint64_t bytes_ = 0; ///< payload of the candidates
