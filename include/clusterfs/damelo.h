@@ -86,20 +86,25 @@ public:
             return result;
         }
         const std::lock_guard<std::mutex> lock(mutex_);
-        uses_.emplace(name, std::move(use));
+        auto &held = held_[name];
+        held.uses.push_back(std::move(use));
+        ++held.readers;
         return 0;
     }
 
-    /// Ends one read() of an object: the bytes of the oldest one that goes on are not to be used any more.
+    /// Ends one read() of an object. It has no pointer that says which, so the bytes of all go with the last one.
     Status release(const char *const name, const int group) {
         if (!valid(group) || !name)
             return -CLUSTERFS_ARGUMENT;
         const std::lock_guard<std::mutex> lock(mutex_);
-        const auto found = uses_.find(name);
-        if (found == uses_.end())
+        const auto found = held_.find(name);
+        if (found == held_.end())
             return -CLUSTERFS_NOT_FOUND;
-        clusterfs_release(found->second.object);
-        uses_.erase(found);
+        if (--found->second.readers)
+            return 0;
+        for (const auto &use: found->second.uses)
+            clusterfs_release(use.object);
+        held_.erase(found);
         return 0;
     }
 
@@ -141,6 +146,12 @@ private:
     struct Use {
         clusterfs_object *object;
         std::vector<char> bytes; ///< of an object that has no single view
+    };
+
+    /// what is read under one name
+    struct Held {
+        size_t readers = 0;
+        std::vector<Use> uses;
     };
 
     bool valid(const int group) const { return group >= 1 && group <= groups_; }
@@ -192,8 +203,8 @@ private:
 
     const int groups_;
     clusterfs_store *store_ = nullptr;
-    std::mutex mutex_; ///< for uses_
-    std::unordered_multimap<std::string, Use> uses_;
+    std::mutex mutex_; ///< for held_
+    std::unordered_map<std::string, Held> held_;
 };
 
 } // namespace clusterfs::damelo

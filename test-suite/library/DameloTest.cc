@@ -69,6 +69,25 @@ TEST_F(DameloTest, anObjectsLife) {
     EXPECT_EQ(damelo.remove("a.gif", group), -CLUSTERFS_NOT_FOUND);
 }
 
+/// a release does not say whose read it ends
+TEST_F(DameloTest, bytesStayUntilTheLastReaderIsDone) {
+    Status status = 1;
+    Damelo damelo(device.c_str(), 16, 32, status);
+    ASSERT_EQ(status, 0);
+    const auto old = bytesOf(1, 50000), fresh = bytesOf(2, 60000);
+    ASSERT_EQ(damelo.create("a.gif", 3, old.data(), 50000), 0);
+    char *first = nullptr, *second = nullptr;
+    int size = 0;
+    ASSERT_EQ(damelo.read("a.gif", 3, first, size), 0);
+    ASSERT_EQ(damelo.create("a.gif", 3, fresh.data(), 60000), 0);
+    ASSERT_EQ(damelo.read("a.gif", 3, second, size), 0);
+    ASSERT_EQ(damelo.release("a.gif", 3), 0);
+    EXPECT_TRUE(std::string(first, 50000) == old);
+    EXPECT_TRUE(std::string(second, 60000) == fresh);
+    EXPECT_EQ(damelo.release("a.gif", 3), 0);
+    EXPECT_EQ(damelo.release("a.gif", 3), -CLUSTERFS_NOT_FOUND);
+}
+
 TEST_F(DameloTest, theNextOneFindsObjectsAndGroups) {
     Status status = 1;
     const auto large = bytesOf(2, 700000);
