@@ -16,7 +16,7 @@ BAD = (
     ("cluster-size=16384 staging=4", "staging"), ("cluster-size=16384 staging=64 read-cache=4", "read-cache"),
     ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
     ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
-    ("replacement=heap", "replacement"), ("replacement=gds", "replacement"), ("size-weight=101", "size-weight"),
+    ("replacement=heap", "replacement"), ("replacement=gd", "replacement"), ("size-weight=101", "size-weight"),
     ("size-weight=0.5", "size-weight"), ("write-budget=51", "write-budget"), ("replacement=", "replacement"), ("layout=random", "layout"),
     ("admit=0", "admit"), ("admit=8", "admit"), ("admit=second", "admit"),
     ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
