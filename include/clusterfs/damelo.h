@@ -31,7 +31,7 @@ class Damelo
 public:
     /// Opens the store on a device, which is made when the device is blank.
     /// \param groups that there may be: group numbers are 1 to groups
-    /// \param megabytes of memory for objects, at least 16
+    /// \param megabytes of memory for objects, at least 16. A sixth of it is for the groups: 6,500 members for each of these megabytes
     /// \param status receives 0, or why there is no store: then all calls answer CLUSTERFS_CLOSED
     Damelo(const char *const device, const int groups, const int megabytes, Status &status): groups_(groups) {
         status = groups < 1 || megabytes < leastMegabytes ? -CLUSTERFS_ARGUMENT : open(device, megabytes);
@@ -165,12 +165,14 @@ private:
     Status open(const char *const device, const int megabytes) {
         clusterfs_options *options = nullptr;
         int result = clusterfs_options_new(&options);
-        // a quarter is for what comes in
-        const auto staging = std::max(megabytes / 4, leastMegabytes / 2);
+        const auto staging = std::max(megabytes / 8, leastMegabytes / 8); // for what comes in
+        const auto locality = megabytes / 6;
         if (result == 0)
             result = clusterfs_options_set(options, "staging", std::to_string(staging).c_str(), nullptr, 0);
         if (result == 0)
-            result = clusterfs_options_set(options, "read-cache", std::to_string(megabytes - staging).c_str(), nullptr, 0);
+            result = clusterfs_options_set(options, "locality", std::to_string(locality).c_str(), nullptr, 0);
+        if (result == 0)
+            result = clusterfs_options_set(options, "read-cache", std::to_string(megabytes - staging - locality).c_str(), nullptr, 0);
         if (result == 0)
             result = std::min(clusterfs_format(device, options, 0, 0, nullptr, 0), 0);
         if (result == 0)

@@ -48,7 +48,7 @@ class Context:
         self._count = 0
 
     def image(self, megabytes=64):
-        """A new, empty file for the engine."""
+        """A new, empty file for clusterfs."""
         self._count += 1
         path = self.folder / f"image{self._count}"
         with open(path, "wb") as file:
@@ -62,9 +62,9 @@ class Context:
         path.mkdir()
         return path
 
-    def place(self, store):
-        """Options that give a store a new place."""
-        return ("--store", store, "--at", self.image() if store == "engine" else self.empty())
+    def place(self, store, in_front=False):
+        """Options that give a store a new place. in_front: clusterfs stands in front of files."""
+        return ("--store", store, "--at", self.image() if store == "clusterfs" and not in_front else self.empty())
 
     def command(self, *words):
         return [str(self.programs / "bench-papers"), *map(str, words)]

@@ -9,10 +9,10 @@ def test_usage(context):
                         (("cfs", "--objects"), "needs a value"), (("cfs", "--objects", "many"), "from 100 to"),
                         (("cfs", "--objects", "1"), "from 100 to"), (("cfs", "--objects=200", "--objects=300"), "twice"),
                         (("cfs", "--cold=yes"), "takes no value"), (("cfs", "here"), "'here'"), (("cfs",), "--at"),
-                        (("cfs", "--store", "tape"), "engine|files"), (("cfs", "--at", ""), "empty"),
+                        (("cfs", "--store", "tape"), "clusterfs|files"), (("cfs", "--at", ""), "empty"),
                         (("cfs", "--at", "x", "--threads", 0), "--threads"), (("cfs", "--at", "x", "--threads", 4), "one thread"),
-                        (("cfs", "--at", "x", "--engine", "depth"), "NAME=VALUE"),
-                        (("cfs", "--at", "x", "--store", "files", "--engine", "depth=3"), "--store engine"),
+                        (("cfs", "--at", "x", "--option", "depth"), "NAME=VALUE"),
+                        (("cfs", "--at", "x", "--store", "files", "--option", "depth=3"), "--store clusterfs"),
                         (("bandwidth", "--at", "x", "--store", "files"), "fio"), (("damelo", "--ordering", "zipf"), "zipf-1:8")):
         context.refused(*words, says=says)
 
@@ -37,13 +37,13 @@ def test_places(context):
     before = foreign.read_bytes()
     context.refused("cfs", "--at", foreign, says="--force", code=1)
     assert foreign.read_bytes() == before
-    context.run("cfs", "--at", foreign, "--force", "--objects", 100, "--engine", "cluster-size=64")
+    context.run("cfs", "--at", foreign, "--force", "--objects", 100, "--option", "cluster-size=64")
 
 
 def test_limits(context):
-    context.refused("cfs", "--at", context.image(8), "--engine", "cluster-size=16384", says=("too little", "smaller clusters"), code=1)
-    context.refused("cfs", "--at", context.image(8), "--engine", "cluster-size=3", says="cluster-size=3", code=1)
-    context.refused("cfs", "--at", context.image(8), "--engine", "speed=9", says="'speed'", code=1)
+    context.refused("cfs", "--at", context.image(8), "--option", "cluster-size=16384", says=("too little", "smaller clusters"), code=1)
+    context.refused("cfs", "--at", context.image(8), "--option", "cluster-size=3", says="cluster-size=3", code=1)
+    context.refused("cfs", "--at", context.image(8), "--option", "speed=9", says="'speed'", code=1)
     context.refused("cfs", "--at", context.image(5), says="too small", code=1)
 
 

@@ -3,17 +3,17 @@
 
 from paperstools import check_result, check_summary
 
-STORES = ("engine", "files")
+STORES = ("clusterfs", "files")
 #: small clusters and caches, so that little suffices to get to the disk
-ENGINE = ("--engine", "cluster-size=64")
+OPTIONS = ("--option", "cluster-size=64")
 
 
-def _engine(store):
-    return ENGINE if store == "engine" else ()
+def _options(store):
+    return OPTIONS if store == "clusterfs" else ()
 
 
 def _hummingbird(context, store, *more):
-    result = context.run("hummingbird", *context.place(store), *_engine(store), "--requests", 4000, "--memory", 5,
+    result = context.run("hummingbird", *context.place(store), *_options(store), "--requests", 4000, "--memory", 5,
                          "--measure", 500, *more)
     found = check_result(result, "hummingbird", ("fill", "measure"))
     for phase in found.values():
@@ -50,22 +50,22 @@ def test_both_stores_see_the_same_requests(context):
     assert results[0]["workload"] == results[1]["workload"]
     # nothing had to go from either, so the hits are the same
     assert [phase["hits"] for phase in results[0]["phases"]] == [phase["hits"] for phase in results[1]["phases"]]
-    assert _hummingbird(context, "engine", "--seed", 6)["workload"] != results[0]["workload"]
+    assert _hummingbird(context, "clusterfs", "--seed", 6)["workload"] != results[0]["workload"]
 
 
 def test_replacement(context):
     """A device that is too small for the trace: both stores make room, and keep what they have right."""
     image = context.image(16)
-    result = context.run("hummingbird", "--at", image, *ENGINE, "--requests", 12000, "--memory", 5)
+    result = context.run("hummingbird", "--at", image, *OPTIONS, "--requests", 12000, "--memory", 5)
     found = check_result(result, "hummingbird", ("measure",))["measure"]
-    assert result["storeFigures"]["counters"]["evictedObjects"] > 100, result["storeFigures"]
+    assert result["storeFigures"]["counters"]["objects evicted"] > 100, result["storeFigures"]
     assert 0.3 < found["hitRatio"] < result["workload"]["unlimitedHitRatio"], found["hitRatio"]
 
 
 def test_cfs(context):
     for store in STORES:
         for cold in ((), ("--cold",)):
-            result = context.run("cfs", *context.place(store), *_engine(store), "--objects", 2500, "--memory", 8, *cold)
+            result = context.run("cfs", *context.place(store), *_options(store), "--objects", 2500, "--memory", 8, *cold)
             found = check_result(result, "cfs", ("create", "read", "delete"))
             for phase in found.values():
                 assert phase["operations"] == 2500 and len(phase["points"]) == 3, phase
@@ -76,7 +76,7 @@ def test_cfs(context):
 
 def test_cfs_day(context):
     for store in STORES:
-        result = context.run("cfs-day", *context.place(store), *_engine(store), "--requests", 3000, "--memory", 5)
+        result = context.run("cfs-day", *context.place(store), *_options(store), "--requests", 3000, "--memory", 5)
         found = check_result(result, "cfs-day", ("trace",))["trace"]
         assert found["requests"] == 3000 and 0 < found["stale"] < found["hits"] < 3000, found
         assert found["create"]["count"] == 3000 - found["hits"] + found["stale"], found
@@ -87,8 +87,8 @@ def test_cfs_day(context):
 def test_damelo(context):
     for store in STORES:
         for ordering in ("sequential", "random", "zipf-1:8", "zipf-1:4", "zipf-3:8"):
-            result = context.run("damelo", *context.place(store), *_engine(store), "--ordering", ordering, "--objects", 400,
-                                 "--reads", 300, "--threads", 3, "--memory", 5)
+            result = context.run("damelo", *context.place(store), *_options(store), "--ordering", ordering, "--objects", 400,
+                                 "--reads", 300, "--threads", 3, "--memory", 16)
             found = check_result(result, "damelo", ("create", "read", "delete"))
             for name, count in (("create", 400), ("read", 300), ("delete", 400)):
                 assert found[name]["operations"] == count, found[name]
@@ -98,15 +98,15 @@ def test_damelo(context):
 
 def test_damelo_cluster_sizes(context):
     for size in (16, 32, 64, 128, 256):
-        result = context.run("damelo", "--at", context.image(), "--engine", f"cluster-size={size}", "--objects", 300,
-                             "--memory", 5)
+        result = context.run("damelo", "--at", context.image(), "--option", f"cluster-size={size}", "--objects", 300,
+                             "--memory", 16)
         check_result(result, "damelo", ("create", "read", "delete"))
-        assert result["storeFigures"]["engine"]["cluster-size"] == str(size)
+        assert result["storeFigures"]["options"]["cluster-size"] == str(size)
 
 
 def test_tfs(context):
     for store in STORES:
-        result = context.run("tfs", *context.place(store), *_engine(store), "--urls", 800, "--requests", 3000, "--memory", 5,
+        result = context.run("tfs", *context.place(store, in_front=True), *_options(store), "--urls", 800, "--requests", 3000, "--memory", 8,
                              "--threads", 2)
         found = check_result(result, "tfs", ("load", "warm", "measure"))
         # three quarters and more of the thousandths that are measured by default
@@ -117,7 +117,7 @@ def test_tfs(context):
 
 
 def test_bandwidth(context):
-    result = context.run("bandwidth", "--at", context.image(), *ENGINE, "--megabytes", 16, "--size", 20000, "--memory", 5)
+    result = context.run("bandwidth", "--at", context.image(), *OPTIONS, "--megabytes", 16, "--size", 20000, "--memory", 5)
     found = check_result(result, "bandwidth", ("pack", "read"))
     objects = (16 << 20) // 20000
     assert found["pack"]["bytes"] == found["read"]["bytes"] == objects * 20000, found
@@ -140,8 +140,8 @@ def test_foreign_content_is_noticed(context):
     assert result["checks"]["bad"] == 5 and result["checks"]["bodies"] == 195, result["checks"]
 
 
-def test_damaged_engine_misses(context):
-    """The engine's own checks turn damage into misses."""
+def test_damaged_store_misses(context):
+    """Its own checks turn damage into misses."""
     image = context.image(32)
 
     def damage():
@@ -150,7 +150,7 @@ def test_damaged_engine_misses(context):
                 file.seek(at)
                 file.write(b"\x00damage\xff")
 
-    code, _, result, said = context.attended("cfs", "--at", image, *ENGINE, "--objects", 4000, "--size", 4000, "--cold",
+    code, _, result, said = context.attended("cfs", "--at", image, *OPTIONS, "--objects", 4000, "--size", 4000, "--cold",
                                              "--memory", 5, on={"@begin read": damage})
     assert code == 0, (code, said)
     assert result["checks"]["bad"] == 0 and result["checks"]["missing"] > 500, result["checks"]

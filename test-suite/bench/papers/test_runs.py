@@ -18,7 +18,7 @@ from benchlib.tables import Table
 from common import TOP
 from paperstools import TIMEOUT, leftovers, need_root
 
-SMALL = Case("cfs", "engine", 64, 8, ("--objects", 300), ("cluster-size=64",), measured=("create", "read", "delete"), model="fast")
+SMALL = Case("cfs", "clusterfs", 64, 8, ("--objects", 300), ("cluster-size=64",), measured=("create", "read", "delete"), model="fast")
 
 
 def _disks(context):
@@ -30,7 +30,7 @@ def _run(context, case):
     return papers.run_case(case, _disks(context), context.programs)
 
 
-def test_engine_on_a_loop_device(context):
+def test_clusterfs_on_a_loop_device(context):
     result = _run(context, SMALL)
     assert result["limited"] == (cgroup.problem() is None)
     created = papers_tables.phase(result, "create")
@@ -59,7 +59,7 @@ def test_xfs(context):
 
 
 def test_memory_is_limited(context):
-    """The page cache of files is not larger than what the engine gets."""
+    """The page cache of files is not larger than what clusterfs gets."""
     need_root()
     if cgroup.problem():
         pytest.skip(cgroup.problem())

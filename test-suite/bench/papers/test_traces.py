@@ -70,7 +70,7 @@ def test_common_log(context):
 def test_columns(context):
     found, path = _converted(context, COLUMNS, packed=True)
     assert found == {"requests": 3, "skipped": 0, "objects": 2}, found
-    result = context.run("hummingbird", *context.place("engine"), "--trace", path)
+    result = context.run("hummingbird", *context.place("clusterfs"), "--trace", path)
     phase = result["phases"][0]
     assert phase["requests"] == 3 and phase["hits"] == 1 and phase["fsWrite"]["count"] == 2, phase
 
@@ -104,7 +104,7 @@ def test_bad_traces(context):
 def test_stale_requests_replace(context):
     path = context.folder / "trace"
     path.write_text("0 0 5000 html\n0 0 5000 other\n0 0 5000 html-stale\n0 0 5000 other\n")
-    for store in ("engine", "files"):
+    for store in ("clusterfs", "files"):
         found = context.run("cfs-day", *context.place(store), "--trace", path)["phases"][0]
         assert found["hits"] == 3 and found["stale"] == 1 and found["create"]["count"] == 2, found
         found = context.run("hummingbird", *context.place(store), "--trace", path)["phases"][0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The experiments of the papers (Hummingbird, CFS, Damelo, TFS), on the engine and on files: part papers."""
+"""The experiments of the papers (Hummingbird, CFS, Damelo, TFS), by the calls of each paper and on files: part papers."""
 
 import json
 import pathlib
@@ -40,8 +40,8 @@ def fio(device, offset, size, job, block, depth):
 
 
 def _fio_beside(case, disk, run):
-    """What fio does on the device for the phases of a bandwidth run, where the engine's clusters were."""
-    workload, start = run["workload"], run["storeFigures"]["clusterStart"]
+    """What fio does on the device for the phases of a bandwidth run, on that device."""
+    workload, start = run["workload"], 0
     blocks = workload["size"] // BLOCK + 1  # an object with its header does not end where a block does
     out = {}
     disk.set(model=case.model)
@@ -85,7 +85,7 @@ def run_cases(cases, disk_class, step, programs=BUILD, seed=1, extra=()):
     """All of them. Returns (results, messages of those that failed). step: called with what is done."""
     runs, failed = [], []
     for number, case in enumerate(cases):
-        step(f"{case.experiment} {case.label} {case.store} {' '.join(case.engine[:1])}".rstrip() + f" ({number + 1}/{len(cases)})")
+        step(f"{case.experiment} {case.label} {case.store} {' '.join(case.settings[:1])}".rstrip() + f" ({number + 1}/{len(cases)})")
         try:
             runs.append(run_case(case, disk_class, programs, seed, extra))
         except BenchError as error:
@@ -97,11 +97,12 @@ def run_cases(cases, disk_class, step, programs=BUILD, seed=1, extra=()):
 
 def result_of(runs, failed, model):
     """What goes into the folder of results and the report."""
-    text = [f"Each store has the same modelled disk ({model}) and the same memory for objects: the engine's staging, read "
+    text = [f"Each store has the same modelled disk ({model}) and the same memory for objects: staging, read "
             "cache and locality, or the proxy's memory cache and the page cache, in a memory cgroup. What only fills a store or empties it is "
             "done with the disk in its fast model. Every object that was read was compared with what was stored.",
-            "The engine is told which page a request belongs to, as Hummingbird's workload generator told it by "
-            "collocate_files(): the page that its client asked for last. Damelo's groups are told in the same way."]
+            "clusterfs is used by the calls of each paper: hummingbird.h with collocate_files() for the objects of the page that a client "
+            "asked for last, and its daemons; cfs.h with sync() after each call; damelo.h with love() for the groups of popular objects and "
+            "hate() for the others; accelerator.h in front of the files of ext4, on the same disk; a queue of clusterfs.h."]
     text += [f"Scale, {experiment}: {scale}." for experiment, scale in
              dict.fromkeys((run["case"]["experiment"], run["case"]["scale"]) for run in runs)]
     if cgroup.problem():

@@ -16,11 +16,11 @@ XFS_LEAST_MB = 300
 #: store of an experiment -> file system and how it is mounted while it is measured
 FILE_SYSTEMS = {"ext4": ("ext4", "noatime,async"), "ext4-sync": ("ext4", "noatime,sync,dirsync"),
                 "xfs": ("xfs", "noatime,async")}
-STORES = ("engine",) + tuple(FILE_SYSTEMS)
+STORES = ("clusterfs",) + tuple(FILE_SYSTEMS)
 
 
 class Device(Nothing):
-    """The device itself, for the engine. The same calls as Files."""
+    """The device itself, for clusterfs. The same calls as Files."""
 
     def __init__(self, disk):
         super().__init__()
@@ -62,10 +62,10 @@ class Files(Ext4):
                 "dirty pages limited to a fifth of the page cache (bdi max_bytes, strict_limit)"]
 
 
-def make(store, disk, folder, page_cache):
-    """The place of a store on a disk; not prepared yet."""
-    if store == "engine":
-        return Device(disk)
+def make(store, disk, folder, page_cache, in_front=False):
+    """The place of a store on a disk; not prepared yet. in_front: clusterfs stands in front of files, on their file system."""
+    if store == "clusterfs":
+        return Files(disk, pathlib.Path(folder), "ext4", page_cache) if in_front else Device(disk)
     if store not in FILE_SYSTEMS:
         raise BenchError(f"'{store}' is not a store of the papers' experiments: {', '.join(STORES)}")
     return Files(disk, pathlib.Path(folder), store, page_cache)

@@ -6,7 +6,7 @@ import dataclasses
 from .papers_disk import XFS_LEAST_MB
 from .papers_run import Case
 
-#: the engine's settings in all experiments that do not vary them
+#: the options of clusterfs in all experiments that do not vary them
 CLUSTER = ("cluster-size=256",)
 #: Damelo's frame sizes in KB
 CLUSTERS = (16, 32, 64, 128, 256)
@@ -40,9 +40,9 @@ SCALES = {
     "full": Scale(hummingbird=16, measured=2100, sync=True,
                   tables={"2": ((4, 256), (4, 1024), (8, 256), (8, 1024)), "3": ((4, 256), (4, 1024), (8, 256), (8, 1024)),
                           "5": ((4, 256), (8, 256))},
-                  cfs=1, damelo=16, damelo_reads=4096, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
+                  cfs=1, damelo=8, damelo_reads=4096, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
                   tfs_measured=3000, bandwidth=(("hdd", 192), ("ssd", 512))),
-    "quick": Scale(hummingbird=64, measured=600, sync=True, tables={"2": ((8, 1024),)}, cfs=10, damelo=16, damelo_reads=2500,
+    "quick": Scale(hummingbird=64, measured=600, sync=True, tables={"2": ((8, 1024),)}, cfs=10, damelo=8, damelo_reads=2500,
                    clusters=(64,), orderings=("zipf-1:8",), tfs_urls=16384, tfs_measured=700, bandwidth=(("ssd", 192),)),
     "tiny": Scale(hummingbird=1024, measured=300, sync=True, tables={"2": ((64, 4096),), "5": ((64, 4096),)}, cfs=100,
                   damelo=512, damelo_reads=100, clusters=(16, 64), orderings=("sequential", "zipf-3:8"), tfs_urls=500,
@@ -50,6 +50,8 @@ SCALES = {
 }
 #: MB that hold CFS's objects as files of a block each, with their inodes
 CFS_MEMORY = 640
+#: the least memory that Damelo's class takes
+DAMELO_LEAST_MB = 16
 EXPERIMENTS = ("hummingbird", "cfs", "damelo", "tfs", "bandwidth")
 
 
@@ -61,7 +63,7 @@ def _hummingbird(scale, xfs):
             disk = disk_gb * 1024 // scale.hummingbird
             options = ("--requests", requests, "--measure", thousandths, "--largest", LARGEST if table == "2" else 0,
                        "--threads", 4 if table == "5" else 1)
-            stores = ["engine", "ext4"] + ["ext4-sync"] * scale.sync
+            stores = ["clusterfs", "ext4"] + ["ext4-sync"] * scale.sync
             if xfs and disk >= XFS_LEAST_MB and memory == 256:
                 stores.append("xfs")
             for store in stores:
@@ -74,42 +76,42 @@ def _hummingbird(scale, xfs):
 def _cfs(scale):
     objects = 50000 // scale.cfs
     for label, cold in (("in memory", ()), ("cold", ("--cold",))):
-        for store in ("engine", "ext4"):
+        for store in ("clusterfs", "ext4"):
             yield Case("cfs", store, max(64, 1024 // scale.cfs), max(8, CFS_MEMORY // scale.cfs),
                        ("--objects", objects, "--hints", "off", *cold), CLUSTER, measured=STAGES, model=scale.model, label=label,
                        scale=f"1/{scale.cfs} of the operations" if scale.cfs > 1 else "1")
-    for store in ("engine", "ext4"):
+    for store in ("clusterfs", "ext4"):
         yield Case("cfs-day", store, max(64, 512 // scale.cfs), max(8, 32 // scale.cfs),
                    ("--requests", 18000 // scale.cfs), CLUSTER, measured=("trace",), model=scale.model, label="a day",
                    scale=f"1/{scale.cfs} of the requests" if scale.cfs > 1 else "1")
 
 
 def _damelo(scale):
-    objects, memory, disk = 131072 // scale.damelo, max(5, 128 // scale.damelo), max(64, 2048 // scale.damelo)
+    objects, memory, disk = 131072 // scale.damelo, max(DAMELO_LEAST_MB, 128 // scale.damelo), max(64, 2048 // scale.damelo)
     text = f"1/{scale.damelo} of the objects, memory and disk" + (f"; the first {scale.damelo_reads} reads" if scale.damelo_reads else "")
     for ordering in scale.orderings:
         # the paper's ext2 was a little better with 4; a disk with command queueing is better with 16
         options = ("--objects", objects, "--reads", scale.damelo_reads, "--ordering", ordering, "--threads", 16)
         yield Case("damelo", "ext4", disk, memory, options, measured=STAGES, model=scale.model, label=ordering, scale=text)
         for cluster in scale.clusters:
-            yield Case("damelo", "engine", disk, memory, options, (f"cluster-size={cluster}",), measured=STAGES,
+            yield Case("damelo", "clusterfs", disk, memory, options, (f"cluster-size={cluster}",), measured=STAGES,
                        model=scale.model, label=ordering, scale=text)
 
 
 def _tfs(scale):
     # the server's files are 7 times the memory
-    memory = max(5, scale.tfs_urls * 5800 // 7 >> 20)
+    memory = max(8, scale.tfs_urls * 5800 // 7 >> 20)
     requests = scale.tfs_measured * 3
     options = ("--urls", scale.tfs_urls, "--requests", requests, "--measure", 333)
-    for store in ("engine", "ext4"):
+    for store in ("clusterfs", "ext4"):
         # hardly anything is written, so that nearly all of the memory can be read cache
-        yield Case("tfs", store, max(64, scale.tfs_urls * 16384 >> 20), memory, options, CLUSTER + ("staging=2",),
+        yield Case("tfs", store, max(64, scale.tfs_urls * 24576 >> 20), memory, options, CLUSTER + ("staging=2",),
                    model=scale.model, label="server", scale=f"{scale.tfs_urls} URLs, {scale.tfs_measured} requests measured")
 
 
 def _bandwidth(scale):
     for model, size in scale.bandwidth:
-        yield Case("bandwidth", "engine", size * 3 // 2 + 64, 16, ("--megabytes", size), ("cluster-size=1024",),
+        yield Case("bandwidth", "clusterfs", size * 3 // 2 + 64, 16, ("--megabytes", size), ("cluster-size=1024",),
                    measured=("pack", "read"), model=model, label=model, scale=f"{size} MB")
 
 

@@ -36,11 +36,11 @@ class MemoryExhausted(BenchError):
 class Case:
     """One run. Sizes in MB."""
     experiment: str              # of bench-papers
-    store: str                   # engine, ext4, ext4-sync, xfs
+    store: str                   # clusterfs, ext4, ext4-sync, xfs
     disk: int
     memory: int                  # for objects; the same for all stores that are compared
     options: tuple = ()          # more options of bench-papers
-    engine: tuple = ()           # options of the engine, name=value
+    settings: tuple = ()         # options of clusterfs, name=value
     measured: tuple = ("measure",)  # phases for which the disk is not in its fast model
     model: str = "hdd"
     scale: str = "1"             # of the paper's experiment, for people
@@ -48,11 +48,11 @@ class Case:
 
     def command(self, path, seed):
         """Arguments of bench-papers."""
-        out = [self.experiment, "--store", "engine" if self.store == "engine" else "files", "--at", str(path),
+        out = [self.experiment, "--store", "clusterfs" if self.store == "clusterfs" else "files", "--at", str(path),
                "--memory", str(self.memory), "--seed", str(seed), *map(str, self.options)]
-        if self.store == "engine":
-            for option in self.engine:
-                out += ["--engine", option]
+        if self.store == "clusterfs":
+            for option in self.settings:
+                out += ["--option", option]
         return out
 
 
@@ -97,7 +97,8 @@ class PapersRun:
     def run(self):
         """The program's JSON, each measured phase with what the disk did in it."""
         limited = problem() is None
-        self._place = papers_disk.make(self._case.store, self._disk, self._folder / "files", self._page_cache())
+        self._place = papers_disk.make(self._case.store, self._disk, self._folder / "files", self._page_cache(),
+                                       in_front=self._case.experiment == "tfs")
         try:
             self._place.prepare()
             with _Group(f"papers-{self._case.store}") if limited else contextlib.nullcontext() as self._group:
@@ -107,7 +108,7 @@ class PapersRun:
                 self._place.close()
         for phase in result["phases"]:
             phase["disk"] = self._disks.get(phase["name"])
-        settings = [f"{name}={value}" for name, value in (result["storeFigures"].get("engine") or {}).items()]
+        settings = [f"{name}={value}" for name, value in (result["storeFigures"].get("options") or {}).items()]
         return {"case": dataclasses.asdict(self._case), "limited": limited, "memoryGrown": self._grown, "slack": self._slack,
                 "storeSettings": self._place.settings() + settings, **result}
 

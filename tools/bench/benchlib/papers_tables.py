@@ -3,7 +3,7 @@
 
 from .papers_plan import ORDERINGS, STAGES
 
-NAMES = {"engine": "clusterfs engine", "ext4": "ext4 (UFS async)", "ext4-sync": "ext4 -o sync (UFS sync)", "xfs": "XFS"}
+NAMES = {"clusterfs": "clusterfs", "ext4": "ext4 (UFS async)", "ext4-sync": "ext4 -o sync (UFS sync)", "xfs": "XFS"}
 
 
 def phase(run, name):
@@ -105,11 +105,11 @@ def cfs_day(runs):
 
 def damelo(runs, stage):
     """One stage over all orderings and cluster sizes: mean latency of an operation."""
-    clusters = sorted({int(run["case"]["engine"][0].partition("=")[2]) for run in runs if run["case"]["store"] == "engine"})
+    clusters = sorted({int(run["case"]["settings"][0].partition("=")[2]) for run in runs if run["case"]["store"] == "clusterfs"})
     rows = []
     for ordering in ORDERINGS:
-        mine = {int(run["case"]["engine"][0].partition("=")[2]): phase(run, stage) for run in runs
-                if run["case"]["label"] == ordering and run["case"]["store"] == "engine"}
+        mine = {int(run["case"]["settings"][0].partition("=")[2]): phase(run, stage) for run in runs
+                if run["case"]["label"] == ordering and run["case"]["store"] == "clusterfs"}
         theirs = next((phase(run, stage) for run in runs
                        if run["case"]["label"] == ordering and run["case"]["store"] == "ext4"), None)
         if not mine or not theirs:
@@ -145,7 +145,7 @@ def tfs(runs):
 
 
 def bandwidth(runs):
-    """The engine beside fio on the same device."""
+    """clusterfs beside fio on the same device."""
     rows = []
     for run in runs:
         for name in ("pack", "read"):
@@ -155,7 +155,7 @@ def bandwidth(runs):
                          _text(mine / 1e6), _text(fio["bytesPerSecond"] / 1e6),
                          f"{mine / fio['bytesPerSecond'] * 100:.0f} %" if fio["bytesPerSecond"] else "", fio["what"]])
     return {"title": "Device bandwidth", "rows": rows,
-            "columns": ["disk", "engine", "MB/s", "fio MB/s", "of fio", "fio's job"],
+            "columns": ["disk", "clusterfs", "MB/s", "fio MB/s", "of fio", "fio's job"],
             "note": "Bytes of objects, in both lines. fio reads and writes the same amount on the same part of the device."}
 
 

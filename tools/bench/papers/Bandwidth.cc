@@ -1,50 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much of a device's bandwidth the engine uses: when it packs, and when
+/* How much of a device's bandwidth a store uses: when it packs, and when
  * many objects are read at once. */
 
 #include "Bench.h"
-#include "EngineStore.h"
 #include "Experiments.h"
+#include "LibraryStore.h"
 
 #include "tools/base/Random.h"
 
+#include <array>
 #include <numeric>
-
-using namespace ClusterFs;
 
 namespace Papers {
 namespace {
-
-constexpr unsigned waitMilliseconds = 10;
-
-/// one object on its way in from the disk
-struct Reading {
-    std::unique_ptr<Reader> reader;
-    uint32_t id = 0;
-    uint64_t at = 0;
-    bool waiting = false;
-    bool failed = false;
-};
 
 /// Keeps a number of reads going, from one thread, as an event loop does.
 class ReadLoop
 {
 public:
-    ReadLoop(EngineStore &store, const Content &content, const uint32_t size, Tally &tally):
+    ReadLoop(clusterfs_store *store, const Content &content, const uint32_t size, Tally &tally):
         store_(store),
         content_(content),
         size_(size),
         tally_(tally),
-        buffer_(1 << 20) {}
+        buffer_(size) {}
 
     void run(const std::vector<uint32_t> &ids, unsigned depth);
 
 private:
-    void begin(Reading &, uint32_t id);
-    bool advance(Reading &);
-    void finish(Reading &, bool right);
+    static bool begin(clusterfs_queue *, uint32_t id);
+    void finish(const clusterfs_answer &);
 
-    EngineStore &store_;
+    clusterfs_store *const store_;
     const Content &content_;
     const uint32_t size_;
     Tally &tally_;
@@ -54,71 +41,51 @@ private:
 void
 ReadLoop::run(const std::vector<uint32_t> &ids, const unsigned depth)
 {
-    std::vector<Reading> slots(depth);
+    clusterfs_queue *queue = nullptr;
+    if (clusterfs_queue_new(store_, depth, &queue) != 0)
+        throw std::runtime_error("there is no memory for a queue");
+    const std::unique_ptr<clusterfs_queue, decltype(&clusterfs_queue_free)> owner(queue, &clusterfs_queue_free);
+    std::array<clusterfs_answer, 32> answers;
     size_t next = 0;
-    size_t busy = 0;
-    do {
-        busy = 0;
-        for (auto &slot: slots) {
-            while (!slot.waiting) {
-                if (slot.reader && !advance(slot))
-                    continue; // it waits now
-                if (next == ids.size())
-                    break;
-                begin(slot, ids[next++]);
-            }
-            busy += slot.waiting;
-        }
-        if (busy) {
-            store_.device().wait(waitMilliseconds);
-            store_.engine().poll();
-        }
-    } while (busy || next < ids.size());
-}
-
-void
-ReadLoop::begin(Reading &slot, const uint32_t id)
-{
-    slot.reader = store_.engine().read(store_.keyOf(id));
-    slot.id = id;
-    slot.at = 0;
-    slot.failed = false;
-    if (!slot.reader)
-        ++tally_.missing;
-}
-
-void
-ReadLoop::finish(Reading &slot, const bool right)
-{
-    tally_.count(right ? Outcome::done : Outcome::bad, true);
-    slot.reader.reset();
-}
-
-/// takes what is there of an object. \returns whether it is done with
-bool
-ReadLoop::advance(Reading &slot)
-{
-    while (slot.at < size_) {
-        const auto n = slot.reader->copy(slot.at, buffer_.data(), buffer_.size());
-        uint32_t version = 0;
-        const auto length = n > 0 ? static_cast<size_t>(n) : 0;
-        const bool right = n < 0 || (n > 0 && content_.check(slot.id, size_, slot.at, buffer_.data(), length, version));
-        if (slot.failed || !right) {
-            finish(slot, false);
-            return true;
-        }
-        if (n < 0) {
-            slot.waiting = true;
-            slot.reader->fetch(slot.at, [&slot](const Status status) {
-                slot.waiting = false;
-                slot.failed = status != Status::ok && status != Status::busy;
-            });
-            return false;
-        }
-        slot.at += static_cast<uint64_t>(n);
+    for (size_t done = 0; done < ids.size();) {
+        while (next < ids.size() && next - done < depth && begin(queue, ids[next]))
+            ++next;
+        const int came = clusterfs_wait(queue, answers.data(), answers.size(), -1);
+        if (came <= 0)
+            throw std::runtime_error(std::string("reads are not answered: ") + clusterfs_strerror(came));
+        for (int i = 0; i < came; ++i)
+            finish(answers[static_cast<size_t>(i)]);
+        done += static_cast<size_t>(came);
     }
-    finish(slot, true);
-    return true;
+}
+
+/// \returns whether an answer will come
+bool
+ReadLoop::begin(clusterfs_queue *const queue, const uint32_t id)
+{
+    const auto name = LibraryStore::NameOf(id);
+    clusterfs_request request{};
+    request.struct_size = sizeof(request);
+    request.operation = CLUSTERFS_OP_READ;
+    request.tag = id;
+    request.name = name.data();
+    request.name_size = name.size();
+    return clusterfs_submit(queue, &request) == 0;
+}
+
+void
+ReadLoop::finish(const clusterfs_answer &answer)
+{
+    if (answer.result != 0) {
+        tally_.count(answer.result == -CLUSTERFS_NOT_FOUND ? Outcome::missing : Outcome::bad, true);
+        return;
+    }
+    uint32_t version = 0;
+    const auto id = static_cast<uint32_t>(answer.tag);
+    const bool right = clusterfs_size(answer.object) == size_ && clusterfs_read_bytes(answer.object, 0, buffer_.data(), size_) == size_ &&
+                       content_.check(id, size_, 0, buffer_.data(), size_, version);
+    clusterfs_release(answer.object);
+    tally_.count(right ? Outcome::done : Outcome::bad, true);
 }
 
 void
@@ -141,14 +108,13 @@ declare(CommandLine &line, Options &o)
 bool
 run(const Options &options, Json &json)
 {
-    if (options.store != "engine" || options.threads != 1)
-        throw BadRequest("this experiment is for --store engine and one thread; its other side is fio on the device");
+    if (options.store != "clusterfs" || options.threads != 1)
+        throw BadRequest("this experiment is for --store clusterfs and one thread; its other side is fio on the device");
     const auto size = options.size;
     const auto objects = static_cast<uint32_t>((options.megabytes << 20) / size);
     const auto depth = options.depth;
-    Bench bench(options, objects, size);
+    Bench bench(options, Calls::plain, objects, size);
     const Content content(options.seed);
-    auto &store = dynamic_cast<EngineStore &>(bench.store());
     bench.ready();
     bench.phase("pack", 1, [&](unsigned) {
         LatencyHistogram unused;
@@ -163,7 +129,7 @@ run(const Options &options, Json &json)
     std::vector<uint32_t> order(objects);
     std::iota(order.begin(), order.end(), 0);
     Tools::TwisterRandom(options.seed).shuffle(order);
-    ReadLoop loop(store, content, size, bench.tally);
+    ReadLoop loop(dynamic_cast<LibraryStore &>(bench.store()).store(), content, size, bench.tally);
     bench.phase("read", 1, [&](unsigned) { loop.run(order, depth); }, [&](Json &j) { describe(j, objects, size); });
     json["workload"] = {{"objects", objects}, {"size", size}, {"depth", depth}};
     return bench.report(json);

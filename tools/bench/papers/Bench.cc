@@ -3,8 +3,12 @@
 
 #include "Bench.h"
 
-#include "EngineStore.h"
+#include "AcceleratorStore.h"
+#include "CfsStore.h"
+#include "DameloStore.h"
 #include "FileStore.h"
+#include "HummingbirdStore.h"
+#include "PlainStore.h"
 
 #include <algorithm>
 #include <exception>
@@ -16,20 +20,40 @@ namespace Papers {
 std::unique_ptr<Store>
 openStore(const StoreOrder &order, const Content &content, DropCaches dropCaches, std::string &error)
 {
-    if (order.kind == "engine")
-        return EngineStore::Open(order, content, error);
-    return FileStore::Open(order, content, std::move(dropCaches), error);
+    if (order.kind == "files")
+        return FileStore::Open(order, content, std::move(dropCaches), error);
+    std::unique_ptr<LibraryStore> store;
+    switch (order.calls) {
+    case Calls::plain:
+        store = std::make_unique<PlainStore>(order, content);
+        break;
+    case Calls::hummingbird:
+        store = std::make_unique<HummingbirdStore>(order, content);
+        break;
+    case Calls::cfs:
+        store = std::make_unique<CfsStore>(order, content);
+        break;
+    case Calls::damelo:
+        store = std::make_unique<DameloStore>(order, content);
+        break;
+    case Calls::accelerator:
+        store = std::make_unique<AcceleratorStore>(order, content, std::move(dropCaches));
+        break;
+    }
+    if (!store->start(error))
+        return nullptr;
+    return store;
 }
 
 void
 Bench::Declare(CommandLine &line, Options &o)
 {
     line.section("All experiments");
-    line.choice("store", o.store, {"engine", "files"}, "store of the objects");
-    line.text("at", o.at, "PLACE", "place of the store: a block device or image for the engine, an empty folder for files");
+    line.choice("store", o.store, {"clusterfs", "files"}, "store of the objects");
+    line.text("at", o.at, "PLACE", "place of the store: a block device or image for clusterfs, an empty folder for files and for tfs");
     line.whole("memory", o.memory, 4, 1 << 20, "MB for objects: staging, read cache and locality, or memory cache and page cache");
-    line.list("engine", o.engine, "NAME=VALUE", "an option of the engine, as in a cache_dir line");
-    line.choice("hints", o.hints, {"on", "off"}, "whether the program tells the engine which objects belong together");
+    line.list("option", o.options, "NAME=VALUE", "an option of clusterfs, as in a cache_dir line");
+    line.choice("hints", o.hints, {"on", "off"}, "whether the program says which objects belong together");
     line.flag("force", o.force, "format a device that holds other data");
     line.whole("threads", o.threads, 1, 256, "threads that use the store at once");
     line.whole("seed", o.seed, 0, 1000000000, "seed of all random choices");
@@ -38,10 +62,12 @@ Bench::Declare(CommandLine &line, Options &o)
 }
 
 static StoreOrder
-orderOf(const Options &options)
+orderOf(const Options &options, const Calls calls)
 {
     StoreOrder order;
     order.kind = options.store;
+    order.calls = calls;
+    order.groups = options.groups;
     order.path = options.at;
     if (order.path.empty())
         throw BadRequest("--at is missing: where shall the " + order.kind + " be?");
@@ -50,18 +76,18 @@ orderOf(const Options &options)
     order.hints = options.hints == "on";
     order.force = options.force;
     order.seed = options.seed;
-    for (const auto &pair: options.engine) {
+    for (const auto &pair: options.options) {
         const auto equals = pair.find('=');
-        if (equals == std::string::npos || !order.engine.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
-            throw BadRequest("--engine " + pair + ": write NAME=VALUE, each name once");
+        if (equals == std::string::npos || !order.options.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
+            throw BadRequest("--option " + pair + ": write NAME=VALUE, each name once");
     }
-    if (order.kind != "engine" && !order.engine.empty())
-        throw BadRequest("--engine is for --store engine");
+    if (order.kind != "clusterfs" && !order.options.empty())
+        throw BadRequest("--option is for --store clusterfs");
     return order;
 }
 
-Bench::Bench(const Options &options, const uint32_t objects, const uint64_t meanBytes, const uint64_t ownMemory):
-    order_(orderOf(options)),
+Bench::Bench(const Options &options, const Calls calls, const uint32_t objects, const uint64_t meanBytes, const uint64_t ownMemory):
+    order_(orderOf(options, calls)),
     content_(order_.seed),
     attendant_(options.attended)
 {

@@ -43,7 +43,7 @@ public:
     /// Opens the store that the options name.
     /// \param meanBytes of an object
     /// \param ownMemory bytes of the memory that a files store leaves to the caller
-    Bench(const Options &, uint32_t objects, uint64_t meanBytes, uint64_t ownMemory = 0);
+    Bench(const Options &, Calls, uint32_t objects, uint64_t meanBytes, uint64_t ownMemory = 0);
 
     /// All tables are there, and all caches are empty: the memory limit can be set.
     void ready();

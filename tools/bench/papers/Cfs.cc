@@ -61,7 +61,7 @@ run(const Options &options, Json &json)
     const auto size = options.size;
     if (options.threads != 1)
         throw BadRequest("this experiment has one thread, as the paper's");
-    Bench bench(options, objects, size);
+    Bench bench(options, Calls::cfs, objects, size);
     bench.ready();
     inOrder(bench, "create", objects, [&](const uint32_t id, LatencyHistogram &samples) {
         (void)bench.create(itemOf(id, size), Hint(), samples);
@@ -156,7 +156,7 @@ runDay(const Options &options, Json &json)
         model.stale = static_cast<double>(options.stale) / 100;
         return makeProxyTrace(model, options.seed);
     });
-    Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
+    Bench bench(options, Calls::cfs, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
     Day day(trace, bench);
     bench.ready();
     day.run();

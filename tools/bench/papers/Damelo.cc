@@ -42,6 +42,14 @@ struct Plan {
         hint.group = static_cast<uint32_t>(uint64_t(id) * groups / sizes.size());
         return hint;
     }
+
+    /// which groups have popular objects
+    std::vector<bool> popularGroups(const Ordering &ordering) const {
+        std::vector<bool> found(groups);
+        for (uint32_t group = 0; group < groups; ++group)
+            found[group] = group < ordering.popular * groups;
+        return found;
+    }
 };
 
 /// Objects are numbered in the order of their groups, so that the popular ones,
@@ -122,12 +130,14 @@ run(const Options &options, Json &json)
         item.size = plan.sizes[id];
         return item;
     };
-    Bench bench(options, objects, largest / 2);
+    Bench bench(options, Calls::damelo, objects, largest / 2);
     bench.ready();
     stage(bench, "create", threads, plan.creates, [&](const uint32_t id, LatencyHistogram &samples) {
         (void)bench.create(itemOf(id), plan.hintOf(id), samples);
     });
     bench.dropMemory(); // no read is a hit left over from the creates
+    if (ordering.popular > 0)
+        bench.store().prefer(plan.popularGroups(ordering));
     stage(bench, "read", threads, plan.reads, [&](const uint32_t id, LatencyHistogram &samples) {
         uint32_t version = 0;
         (void)bench.read(itemOf(id), plan.hintOf(id), samples, version);

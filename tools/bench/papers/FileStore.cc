@@ -227,6 +227,17 @@ FileStore::create(const Item &item, const Hint &)
     return errnum ? Outcome::refused : Outcome::done;
 }
 
+bool
+FileStore::find(const uint32_t id, std::string &path)
+{
+    const Lock lock(mutex_);
+    const auto &entry = table_[id];
+    if (entry.state != FileTable::State::present)
+        return false;
+    path = Name(entry.number).text;
+    return true;
+}
+
 Outcome
 FileStore::read(const Item &item, const Hint &, uint32_t &version)
 {

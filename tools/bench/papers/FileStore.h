@@ -33,6 +33,9 @@ public:
     uint64_t memoryToCome() const override;
     Json describe() const override;
 
+    /// Finds the file of an object. \param path receives it, from the folder on \returns false when there is none
+    bool find(uint32_t id, std::string &path);
+
 private:
     static constexpr unsigned firstLevel = 16; ///< Squid's L1
     static constexpr unsigned secondLevel = 256; ///< Squid's L2

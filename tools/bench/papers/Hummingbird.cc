@@ -197,7 +197,7 @@ run(const Options &options, Json &json)
     });
     const bool files = options.store == "files";
     const uint64_t ownMemory = files ? (options.memory << 20) * options.memoryCache / 100 : 0;
-    Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes(), ownMemory);
+    Bench bench(options, Calls::hummingbird, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes(), ownMemory);
     Proxy proxy(trace, options.largest, ownMemory, bench);
     const auto end = trace.events.size();
     const auto begin = end - end * options.measure / 1000;

@@ -22,10 +22,10 @@ struct Options {
     std::string json; ///< file for the result; empty: standard output
 
     // the store
-    std::string store = "engine"; ///< or files
+    std::string store = "clusterfs"; ///< or files
     std::string at; ///< where it is
     uint64_t memory = 64; ///< MB
-    std::vector<std::string> engine; ///< options, as name=value
+    std::vector<std::string> options; ///< of the store, as name=value
     std::string hints = "on"; ///< or off
     bool force = false;
     unsigned threads = 1;

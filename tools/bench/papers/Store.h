@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where an experiment keeps its objects: the engine, or files. */
+/* Where an experiment keeps its objects: libclusterfs, by the calls of a paper, or files. */
 
 #ifndef CLUSTERFS_TOOLS_BENCH_PAPERS_STORE_H
 #define CLUSTERFS_TOOLS_BENCH_PAPERS_STORE_H
@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace Papers {
 
@@ -40,17 +41,22 @@ constexpr size_t pieceBytes = 256 * 1024;
 /// memory that a thread takes in all: these, and its stack
 constexpr uint64_t threadBytes = pieceBytes + 64 * 1024;
 
+/// whose calls an experiment makes, when its store is not files alone
+enum class Calls : uint8_t { plain, hummingbird, cfs, damelo, accelerator };
+
 /// what an experiment needs of a store
 struct StoreOrder {
-    std::string kind; ///< engine or files
-    std::string path; ///< a block device or image; an empty folder
+    std::string kind; ///< clusterfs or files
+    Calls calls = Calls::plain;
+    std::string path; ///< a block device or image; an empty folder for files, and for an accelerator
     uint64_t memory = 0; ///< bytes for objects, all caches together, and for learning about them
     uint64_t ownMemory = 0; ///< files: of these, for the caller's memory cache; the rest is page cache
     uint32_t objects = 0; ///< ids are below
     uint64_t meanBytes = 0; ///< of an object
     unsigned threads = 1; ///< that use the store at once
-    std::map<std::string, std::string> engine; ///< cache_dir options by name
-    bool hints = true; ///< engine: pass them on
+    std::map<std::string, std::string> options; ///< clusterfs: by name, as of cache_dir
+    uint32_t groups = 0; ///< Damelo: the number of groups
+    bool hints = true; ///< clusterfs: pass them on
     bool force = false; ///< format what holds something else
     uint64_t seed = 1;
 };
@@ -74,6 +80,9 @@ public:
 
     /// What the papers' daemons do: to be called now and then.
     virtual void idle() = 0;
+
+    /// Damelo's love() and hate(): which groups are about to be wanted, and which are not.
+    virtual void prefer(const std::vector<bool> &groups) { (void)groups; }
 
     /// Returns when all that was done so far has reached the device.
     virtual bool sync(std::string &error) = 0;

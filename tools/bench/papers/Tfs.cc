@@ -127,7 +127,7 @@ run(const Options &options, Json &json)
         model.urls = options.urls;
         return makeServerTrace(model, options.seed);
     });
-    Bench bench(options, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
+    Bench bench(options, Calls::accelerator, static_cast<uint32_t>(trace.sizes.size()), trace.meanBytes());
     Server server(trace, bench);
     const auto end = trace.events.size();
     const auto begin = end - end * options.measure / 1000;

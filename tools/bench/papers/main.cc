@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench-papers: the experiments of the papers, on the engine and on files. */
+/* bench-papers: the experiments of the papers, by their calls and on files. */
 
 #include "Bench.h"
 #include "Experiments.h"
@@ -61,7 +61,7 @@ overview()
         left.resize(16, ' ');
         text += left + e->help + "\n";
     }
-    return text + "\nEach experiment formats the engine's device. The folder for files must be empty.\n";
+    return text + "\nEach experiment formats the device of clusterfs. The folder for files must be empty.\n";
 }
 
 void
