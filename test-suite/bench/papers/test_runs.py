@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from benchlib import cgroup, papers, papers_plan, papers_tables
+from benchlib import cgroup, papers, papers_plan, papers_published as published, papers_tables, plots
 from benchlib.errors import BenchError
 from benchlib.papers_disk import PlainDisk
 from benchlib.papers_run import Case
@@ -103,6 +103,40 @@ def test_tables(context):
         assert all(isinstance(cell, str) for row in table["rows"] for cell in row), table
         Table(table["title"], table["columns"], table["rows"], table["note"]).markdown()
     assert any("Scale, damelo" in line for line in result["text"]), result["text"]
+    birds = next(table for table in result["tables"] if table["title"].startswith("Hummingbird, table 2"))
+    assert not any("paper's" in row[0] for row in birds["rows"]), "the paper has no disk of 64 GB"
+    panels = plots.papers_part([result])
+    assert panels.startswith("<svg"), panels[:100]
+
+
+def test_lines_of_the_paper():
+    """Each run of the full scale that the paper has stands beside its line; ratios follow from its times."""
+    cases = [case for case in papers_plan.cases("full", ["hummingbird"], xfs=True)]
+    assert {case.label for case in cases} == {"2", "3", "4", "5"}
+    for case in cases:
+        row = published.hummingbird(case.label, case.store, *case.paper)
+        assert row and (row.disk_gb, row.memory) == case.paper[:2], case
+    row = published.hummingbird("3", "clusterfs", 4, 256)
+    assert (row.ios, row.seconds) == (1349175, 6362) and abs(published.hummingbird_times("3", row) - 25510 / 6362) < 1e-9
+    xfs = published.hummingbird("4", "xfs", 15, 256, own_percent=20)
+    assert xfs.own == 50 and published.hummingbird_times("4", xfs) == 60943 / 63371
+    assert published.hummingbird("2", "clusterfs", 5, 256) is None
+    assert published.hummingbird_times("2", published.hummingbird("2", "clusterfs", 8, 256)) is None, "it gives no times"
+
+
+def test_table_beside_the_paper():
+    """Made figures: what is measured, and the paper's line below it."""
+    def run(store, seconds, own=50):
+        measured = {"name": "measure", "seconds": seconds, "syncSeconds": 0, "requests": 1000, "hitRatio": 0.5, "disk": {},
+                    "fsRead": {"count": 1, "mean": 0.001}, "fsWrite": {"count": 1, "mean": 0.002}}
+        return {"case": {"experiment": "hummingbird", "store": store, "label": "4", "paper": (9, 256, own), "disk": 768, "memory": 21},
+                "phases": [measured], "memoryGrown": 0}
+
+    rows = papers_tables.hummingbird([run("clusterfs", 10), run("xfs", 50), run("xfs", 40, own=20)], "4")["rows"]
+    assert [row[0] for row in rows] == ["clusterfs", "the paper's Hummingbird", "XFS, 50 % for the proxy", "the paper's XFS",
+                                        "XFS, 20 % for the proxy", "the paper's XFS"]
+    assert [row[-2] for row in rows] == ["4x", "5.5x", "0.8x", "1x", "1x", "0.93x"], rows
+    assert rows[1][3:8] == ["0.66", "3.3", "0.21", "0.214", "10.8"], rows[1]
 
 
 def test_interrupted_run_leaves_nothing(context):

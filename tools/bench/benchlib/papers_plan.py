@@ -4,6 +4,7 @@
 import dataclasses
 
 from .papers_disk import XFS_LEAST_MB
+from .papers_published import HUMMINGBIRD_REQUESTS
 from .papers_run import Case
 
 #: the options of clusterfs in all experiments that do not vary them
@@ -12,8 +13,6 @@ CLUSTER = ("cluster-size=256",)
 CLUSTERS = (16, 32, 64, 128, 256)
 ORDERINGS = ("sequential", "random", "zipf-1:8", "zipf-1:4", "zipf-3:8")
 STAGES = ("create", "read", "delete")
-#: what the ISP's log had
-HUMMINGBIRD_REQUESTS = 4_800_000
 #: bytes of an object, 64 KB of it, that Hummingbird's table 2 still caches
 LARGEST = 65536
 
@@ -39,7 +38,7 @@ class Scale:
 SCALES = {
     "full": Scale(hummingbird=16, measured=2100, sync=True,
                   tables={"2": ((4, 256), (4, 1024), (8, 256), (8, 1024)), "3": ((4, 256), (4, 1024), (8, 256), (8, 1024)),
-                          "5": ((4, 256), (8, 256))},
+                          "4": ((4, 256), (9, 256), (15, 256)), "5": ((4, 256), (8, 256))},
                   cfs=1, damelo=8, damelo_reads=4096, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
                   tfs_measured=3000, bandwidth=(("hdd", 192), ("ssd", 512))),
     "quick": Scale(hummingbird=64, measured=600, sync=True, tables={"2": ((8, 1024),)}, cfs=10, damelo=8, damelo_reads=2500,
@@ -55,21 +54,29 @@ DAMELO_LEAST_MB = 16
 EXPERIMENTS = ("hummingbird", "cfs", "damelo", "tfs", "bandwidth")
 
 
+def _hummingbird_stores(table, sync):
+    """(store, percent of the memory for the proxy's memory cache) of a table, as in the paper: EFS is not to be had."""
+    if table == "4":
+        return [("clusterfs", 50), ("xfs", 20), ("xfs", 50)]
+    return [("clusterfs", 50), ("ext4", 50)] + [("ext4-sync", 50)] * sync
+
+
 def _hummingbird(scale, xfs):
-    requests = HUMMINGBIRD_REQUESTS // scale.hummingbird
-    thousandths = max(1, min(1000, round(scale.measured * 1000 / requests)))
     for table, sizes in scale.tables.items():
+        # mkfs.xfs refuses the smallest disk
+        divisor = scale.hummingbird * 3 // 4 if table == "4" else scale.hummingbird
+        requests = HUMMINGBIRD_REQUESTS // divisor
+        thousandths = max(1, min(1000, round(scale.measured * 1000 / requests)))
         for disk_gb, memory in sizes:
-            disk = disk_gb * 1024 // scale.hummingbird
+            disk = disk_gb * 1024 // divisor
             options = ("--requests", requests, "--measure", thousandths, "--largest", LARGEST if table == "2" else 0,
                        "--threads", 4 if table == "5" else 1)
-            stores = ["clusterfs", "ext4"] + ["ext4-sync"] * scale.sync
-            if xfs and disk >= XFS_LEAST_MB and memory == 256:
-                stores.append("xfs")
-            for store in stores:
-                yield Case("hummingbird", store, disk, max(5, memory // scale.hummingbird), options, CLUSTER,
-                           model=scale.model, label=table,
-                           scale=f"1/{scale.hummingbird} of the log, the disk of {disk_gb} GB and the memory of {memory} MB; "
+            for store, own in _hummingbird_stores(table, scale.sync):
+                if store == "xfs" and (not xfs or disk < XFS_LEAST_MB):
+                    continue
+                yield Case("hummingbird", store, disk, max(5, memory // divisor), options, CLUSTER,
+                           model=scale.model, label=table, paper=(disk_gb, memory, own),
+                           scale=f"1/{divisor} of the log, the disk of {disk_gb} GB and the memory of {memory} MB; "
                                  f"the last {thousandths / 10:g} % of the requests are measured")
 
 

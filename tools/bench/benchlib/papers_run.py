@@ -45,11 +45,14 @@ class Case:
     model: str = "hdd"
     scale: str = "1"             # of the paper's experiment, for people
     label: str = ""              # tells cases of one table apart
+    paper: tuple = ()            # Hummingbird's (disk GB, memory MB, percent of it that the proxy's memory cache has)
 
     def command(self, path, seed):
         """Arguments of bench-papers."""
         out = [self.experiment, "--store", "clusterfs" if self.store == "clusterfs" else "files", "--at", str(path),
                "--memory", str(self.memory), "--seed", str(seed), *map(str, self.options)]
+        if self.paper:
+            out += ["--memory-cache", str(self.paper[2])]
         if self.store == "clusterfs":
             for option in self.settings:
                 out += ["--option", option]
@@ -114,10 +117,9 @@ class PapersRun:
 
     def _page_cache(self):
         """Bytes of it; what bench-papers asks for as limit says it more exactly."""
-        options = list(self._case.options)
         own = 0
         if self._case.experiment == "hummingbird":
-            own = int(options[options.index("--memory-cache") + 1]) if "--memory-cache" in options else 50
+            own = self._case.paper[2]
         return max(LEAST_MB, self._case.memory * (100 - own) // 100) * MB
 
     def _execute(self):

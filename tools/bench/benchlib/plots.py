@@ -13,7 +13,7 @@ matplotlib.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "clusterfs",
                             "axes.spines.right": False})
 import matplotlib.pyplot as plt  # noqa: E402  pylint: disable=wrong-import-position
 
-from . import figures  # noqa: E402  pylint: disable=wrong-import-position
+from . import figures, papers_plan, papers_tables  # noqa: E402  pylint: disable=wrong-import-position
 from .stores import diskless  # noqa: E402  pylint: disable=wrong-import-position
 from .tables import number, title  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -186,4 +186,36 @@ def restart_part(results):
         axes.margins(x=0.15)
         axes.grid(axis="y", visible=False)
     all_axes[0].invert_yaxis()
+    return svg(figure)
+
+
+def _course(axes, runs, stage):
+    """How long operations took in the course of a stage, each store and cluster size a line."""
+    for run in runs:
+        found = papers_tables.phase(run, stage)
+        clusterfs = run["case"]["store"] == "clusterfs"
+        label = run["case"]["settings"][0].partition("=")[2] + " KB" if clusterfs else run["case"]["store"]
+        shares = [100 * (place + 0.5) / len(found["points"]) for place in range(len(found["points"]))]
+        axes.plot(shares, [max(point * 1000, 1e-3) for point in found["points"]], label=label, linewidth=1.2,
+                  **({} if clusterfs else {"color": "black", "linestyle": "--"}))
+    axes.set(yscale="log")
+    _plain(axes.yaxis)
+
+
+def papers_part(results):
+    """Damelo's figures 8 to 25: its fifteen microbenchmarks as they went on."""
+    runs = [run for run in results[0].get("runs", []) if run["case"]["experiment"] == "damelo" and "points" in run["phases"][0]]
+    orderings = [name for name in papers_plan.ORDERINGS if any(run["case"]["label"] == name for run in runs)]
+    if not orderings:
+        return ""
+    figure, grid = plt.subplots(len(papers_plan.STAGES), len(orderings), figsize=(3 * len(orderings) + 1, 8), layout="constrained",
+                                squeeze=False, sharex=True)
+    for row, stage in zip(grid, papers_plan.STAGES):
+        for axes, ordering in zip(row, orderings):
+            _course(axes, [run for run in runs if run["case"]["label"] == ordering], stage)
+            axes.set_title(f"{stage}, {ordering}")
+        row[0].set_ylabel("ms of an operation")
+    for axes in grid[-1]:
+        axes.set_xlabel("% of the stage")
+    grid[0][0].legend(fontsize=7)
     return svg(figure)

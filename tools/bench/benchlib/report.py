@@ -96,6 +96,8 @@ def _generic_section(section, results):
     for result in results:
         section.text += result.get("text", [])
         section.blocks += [Table(t["title"], t["columns"], t["rows"], t.get("note", "")) for t in result.get("tables", [])]
+        if result["parameters"]["kind"] == "papers":
+            section.plot = "papers_part"
 
 
 BUILDERS = {"load": _load_section, "hits": _hits_section, "restart": _restart_section}

@@ -7,6 +7,8 @@
 
 #include "tools/base/Random.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 namespace Papers {
@@ -82,21 +84,60 @@ makePlan(const Ordering &ordering, const uint32_t objects, const uint32_t larges
 
 using Operation = std::function<void(uint32_t id, LatencyHistogram &)>;
 
+/// the paper's figures 8 to 25: how long operations took, in the course of a stage
+class Course
+{
+public:
+    explicit Course(const size_t operations): operations_(std::max<size_t>(operations, 1)) {}
+
+    void add(const size_t number, const Tools::Nanos took) {
+        auto &point = points_[number * points_.size() / operations_];
+        point.nanos += took;
+        ++point.count;
+    }
+
+    /// seconds of an operation, the mean of each part of the stage
+    Json points() const {
+        auto json = Json::array();
+        for (const auto &point: points_)
+            json.push_back(point.count ? static_cast<double>(point.nanos) / 1e9 / static_cast<double>(point.count) : 0.0);
+        return json;
+    }
+
+private:
+    struct Point {
+        std::atomic<uint64_t> nanos{0};
+        std::atomic<uint64_t> count{0};
+    };
+
+    const size_t operations_;
+    std::array<Point, 64> points_;
+};
+
 /// one operation for each object of a list, by all threads, in a phase of its own
 void
-stage(Bench &bench, const std::string &name, const unsigned threads, const std::vector<uint32_t> &ids, const Operation &operation)
+stage(Bench &bench, const std::string &name, const unsigned threads, const std::vector<uint32_t> &ids, const Plan &plan, const Operation &operation)
 {
     std::atomic<size_t> next{0};
     std::vector<LatencyHistogram> samples(threads);
+    Course course(ids.size());
     bench.phase(name, threads, [&](const unsigned thread) {
-        for (auto i = next++; i < ids.size(); i = next++)
+        for (auto i = next++; i < ids.size(); i = next++) {
+            const auto start = Tools::now();
             operation(ids[i], samples[thread]);
+            course.add(i, Tools::now() - start);
+        }
     }, [&](Json &json) {
         LatencyHistogram all;
         for (const auto &s: samples)
             all.add(s);
+        uint64_t bytes = 0;
+        for (const auto id: ids)
+            bytes += plan.sizes[id];
         json["operations"] = all.count();
+        json["bytes"] = bytes;
         json["operation"] = all.summary();
+        json["points"] = course.points();
     });
 }
 
@@ -132,17 +173,17 @@ run(const Options &options, Json &json)
     };
     Bench bench(options, Calls::damelo, objects, largest / 2);
     bench.ready();
-    stage(bench, "create", threads, plan.creates, [&](const uint32_t id, LatencyHistogram &samples) {
+    stage(bench, "create", threads, plan.creates, plan, [&](const uint32_t id, LatencyHistogram &samples) {
         (void)bench.create(itemOf(id), plan.hintOf(id), samples);
     });
     bench.dropMemory(); // no read is a hit left over from the creates
     if (ordering.popular > 0)
         bench.store().prefer(plan.popularGroups(ordering));
-    stage(bench, "read", threads, plan.reads, [&](const uint32_t id, LatencyHistogram &samples) {
+    stage(bench, "read", threads, plan.reads, plan, [&](const uint32_t id, LatencyHistogram &samples) {
         uint32_t version = 0;
         (void)bench.read(itemOf(id), plan.hintOf(id), samples, version);
     });
-    stage(bench, "delete", threads, plan.deletes, [&](const uint32_t id, LatencyHistogram &samples) { (void)bench.remove(id, samples); });
+    stage(bench, "delete", threads, plan.deletes, plan, [&](const uint32_t id, LatencyHistogram &samples) { (void)bench.remove(id, samples); });
     json["workload"] = {
         {"ordering", ordering.name}, {"popularObjects", ordering.popular},
         {"popularRequests", ordering.popular > 0 ? 1 - ordering.popular : 0.0}, {"objects", objects},
