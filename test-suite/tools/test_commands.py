@@ -42,7 +42,7 @@ NOT_RUN = {
         "./bench full pages-hdd-aged --stores clusterfs,aufs --with library,nginx",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
         "./bench full pages-hdd-aged pages-ssd-aged --stores clusterfs,clusterfs-small,aufs-gdsf",
-        "pytest test-suite/bench/diskmodel -m long", r"tools/bench/accelerate/run\.py( .*)?"),
+        "pytest test-suite/bench/diskmodel -m long", r"tools/bench/(accelerate|papers)/run\.py( .*)?"),
     "the benchmarks' programs are built later; test-suite/bench runs them": (
         r"(.* && )?(\./)?bench-[a-z]+( .*)?", r"\./diskmodel .*", r"truncate -s 110G IMAGE && .*"),
     "runs what is built; make check does the same": (
