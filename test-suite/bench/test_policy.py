@@ -53,6 +53,21 @@ def test_room_for_everything_keeps_everything(program):
     assert shares == {"hits": 100, "all": 100, "bytes": 100, **dict.fromkeys(REFERENCES, (100, 100))}, said
 
 
+def test_restart(program):
+    """A start finds all objects; the read cache is empty then, and with warm=on as it was."""
+    arguments = ("--corpus-bytes", "60M", "--cache-mb", 100, "--prepare", "fill", "--warm", 400, "--visits", 20, "--engine")
+    reads = {}
+    for name, options in (("no restart", ("read-cache=40",)), ("cold", ("read-cache=40", "--restart")),
+                          ("warm", ("read-cache=40 warm=on", "--restart"))):
+        said, shares = measured(program, *arguments, *options)
+        assert shares["hits"] == 100, (name, said)
+        last = said[said.index("measured:"):]
+        reads[name] = float(re.search(r"disk reads a visit: ([\d.]+)", last).group(1))
+        waited = sum(map(float, re.findall(r"reads a visit for .*?: ([\d.]+)", last)))
+        reads[name + ", waited for"] = waited
+    assert reads["no restart"] < reads["cold"] and reads["warm, waited for"] < reads["cold, waited for"], reads
+
+
 def test_visits_are_shown_one_by_one(program):
     said, _ = measured(program, "--corpus-bytes", "60M", "--cache-mb", 24, "--turns", 1, "--warm", 50, "--visits", 200,
                        "--engine", "staging=4 read-cache=4", "--show", 2)

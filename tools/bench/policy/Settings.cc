@@ -39,6 +39,7 @@ Settings::declare(Tools::CommandLine &line)
                    "what comes before: each page once, or random visits that replace the cache over and over");
     line.real("turns", turns, 0, 1000, "how many times aging replaces the contents of the filled cache");
     line.whole("warm", warm, 0, 100000000, "visits before the counted ones");
+    line.flag("restart", restart, "end the engine in order before the counted visits, and start it again");
     line.whole("visits", visits, 1, 100000000, "counted visits");
     line.whole("show", show, 0, 1000, "visits after the counted ones of which all requests, and those of the disk, are printed");
     line.section("The cache");

@@ -24,6 +24,7 @@ public:
     std::string prepare = "age"; ///< fill, age or nothing
     double turns = 3; ///< how often ageing replaces the cache
     uint64_t warm = 1000; ///< visits as measured, not counted
+    bool restart = false; ///< before the counted visits
     uint64_t visits = 2000; ///< counted
     uint64_t show = 0; ///< visits after these whose requests are shown one by one
     ClusterFs::Config config;

@@ -104,6 +104,11 @@ work(const Settings &settings)
         return fail(error);
     if (settings.warm)
         print("warm", run.visit(*workload, settings.warm), run.references());
+    if (settings.restart) {
+        run.stop();
+        if (!run.start(false, error))
+            return fail(error);
+    }
     print("measured", run.visit(*workload, settings.visits), run.references());
     if (settings.show)
         run.show(*workload, settings.show);
