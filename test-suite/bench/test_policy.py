@@ -54,11 +54,11 @@ def test_room_for_everything_keeps_everything(program):
 
 
 def test_restart(program):
-    """A start finds all objects; the read cache is empty then, and with warm=on as it was."""
+    """A start finds all objects; the read cache is as it was, and with warm=off it is empty."""
     arguments = ("--corpus-bytes", "60M", "--cache-mb", 100, "--prepare", "fill", "--warm", 400, "--visits", 20, "--engine")
     reads = {}
-    for name, options in (("no restart", ("read-cache=40",)), ("cold", ("read-cache=40", "--restart")),
-                          ("warm", ("read-cache=40 warm=on", "--restart"))):
+    for name, options in (("no restart", ("read-cache=40",)), ("cold", ("read-cache=40 warm=off", "--restart")),
+                          ("warm", ("read-cache=40", "--restart"))):
         said, shares = measured(program, *arguments, *options)
         assert shares["hits"] == 100, (name, said)
         last = said[said.index("measured:"):]
