@@ -48,6 +48,7 @@ Simulate::World::chooseOptions()
     config_.replacement = evictionPolicies()[below(evictionPolicies().size())].policy;
     config_.sizeWeight = static_cast<uint32_t>(below(101));
     config_.writeBudget = static_cast<uint32_t>(below(51));
+    config_.replicas = chance(50) ? static_cast<uint32_t>(below(51)) : 0;
     config_.admit = chance(80) ? 1 : 2;
     config_.layout = layoutPolicies()[below(layoutPolicies().size())].policy;
     config_.packing = packingPolicies()[below(packingPolicies().size())].policy;

@@ -187,7 +187,7 @@ def waits_per_page(t, replaced):
     """How often a page's objects had to wait for a disk, when the benchmarks' browsers visited PAGES of 12 sites anew after a restart
     of all three caches. On disks where a request costs much, so that reading groups always pays."""
     origin = t.closing(BenchOrigin())
-    disks = [t.cache_dir("", "persist=1 checkpoint=2", path=t.modelled_disk(256, "readLatency=4000").path) for _ in range(3)]
+    disks = [t.cache_dir("", "persist=1 checkpoint=2 warm=off", path=t.modelled_disk(256, "readLatency=4000").path) for _ in range(3)]
     cluster = Cluster(t, 3, replaced=replaced, cache_dirs=disks, origin_port=origin.port)
 
     def visit(seed):

@@ -409,7 +409,7 @@ TEST_F(WritingTest, packerAsksItsPolicy) {
     };
     const Told policy;
     p.context.config.packing = &policy;
-    Packer packer(p.context, p.allocator, p.cache.windows, p.groups);
+    Packer packer(p.context, p.allocator, p.cache, p.groups);
     p.stage(1, bytesOf(1, 5000));
     const auto leader = p.stage(2, bytesOf(2, 5000));
     const auto mate = p.stage(3, bytesOf(3, 5000));

@@ -55,6 +55,7 @@ struct ToldGroups final : public GroupAdvisor {
         if (groupOf)
             groupOf(s, group);
     }
+    void sharedOf(StageNo, std::vector<Key> &) const override {}
     uint32_t persistOf(const Key &) const override { return context.config.persist; }
     bool leavesFirst(const Key &) const override { return false; }
 
@@ -106,7 +107,7 @@ struct Parts {
         allocator(context, journal),
         cache(d.front(), context.catalog, context.geometry, readPolicy, uint64_t(d.config.readCacheMb) << 20),
         groups(context),
-        packer(context, allocator, cache.windows, groups),
+        packer(context, allocator, cache, groups),
         checkpointer(context, journal, learned, d.superblock),
         catalog(context.catalog)
     {

@@ -32,6 +32,7 @@ struct Config {
     const EvictionPolicy *replacement = &gdsfEviction; ///< one of evictionPolicies()
     uint32_t sizeWeight = 25; ///< percent: a hundred times the exponent of an object's size, see EvictionPolicy
     uint32_t writeBudget = 21; ///< percent of the bytes written that may be bytes written before
+    uint32_t replicas = 0; ///< percent of the bytes packed that replicas may be; 0 = none
     const LayoutPolicy *layout = &closestWriteLayout; ///< one of layoutPolicies()
     const PackingPolicy *packing = &wholeGroups; ///< one of packingPolicies()
     uint32_t fileLifetime = 0; ///< seconds; 0 = no limit

@@ -172,6 +172,9 @@ ClusterFs::options()
             "share of the bytes written that may be objects written before",
             "Four sevenths are for objects that are worth keeping when their cluster makes room, two for bringing the objects "
             "of a page together, and one for filling the holes that this leaves. A higher value gives more hits, and wears flash out faster."),
+        number<&Config::replicas>("replicas", "PERCENT", 0, 50, Group::policy, Effect::live,
+            "how much may be written once more to store an object that several pages want beside each of them, of the bytes stored; 0 = nothing",
+            "A page then takes fewer reads, and the cache holds fewer objects. A restart forgets replicas; their room comes back with their clusters."),
         policy<&Config::layout, layoutPolicies>("layout", "which free cluster is written next"),
         policy<&Config::packing, packingPolicies>("packing", "which objects that wait in memory are written first", Effect::start),
         choice<&Config::warm>("warm", {"off", "on"}, Group::memory, Effect::live,

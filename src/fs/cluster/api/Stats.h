@@ -39,6 +39,9 @@ struct Counters {
     uint64_t regroupedGroups = 0; ///< groups staged again after a visit that took several reads
     uint64_t regroupedObjects = 0; ///< those of relocatedObjects that regrouping moved
     uint64_t regroupedBytes = 0; ///< those of relocatedBytes that regrouping moved
+    uint64_t replicas = 0; ///< replicas written
+    uint64_t replicaBytes = 0; ///< payload of these
+    uint64_t readReplicas = 0; ///< readers that were opened on a replica, because the original was not in memory
     uint64_t mergedBytes = 0; ///< those of relocatedBytes that merging moved
     uint64_t expiredObjects = 0; ///< objects forgotten because of a lifetime
     uint64_t corrupt = 0; ///< extents or parts whose check failed
@@ -93,6 +96,7 @@ struct Stats {
     uint64_t indexCapacity = 0; ///< most objects
     uint64_t indexBytes = 0; ///< memory of index and cluster table in use
     uint64_t deletesPending = 0; ///< removals that the journal on the device does not have yet
+    uint64_t replicasKnown = 0; ///< replicas that readers may choose
     uint64_t windowsWarmed = 0; ///< read since the start because they were in memory before it
     TrackerStats tracker;
     uint64_t groupReads = 0; ///< reads of an object with its group

@@ -4,6 +4,7 @@
 #include "fs/cluster/cache/Prefetcher.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace ClusterFs {
 /// A merged read is not larger than the bytes that take as long as this many requests. On a device whose requests cost
@@ -11,9 +12,10 @@ namespace ClusterFs {
 constexpr double requestsForOne = 8;
 } // namespace ClusterFs
 
-ClusterFs::Prefetcher::Prefetcher(StoreContext &context, WindowLoader &loader, ReadWatcher &watcher):
+ClusterFs::Prefetcher::Prefetcher(StoreContext &context, ReadCache &cache, ReadWatcher &watcher):
     context_(context),
-    loader_(loader),
+    loader_(cache.loader),
+    replicas_(cache.replicas),
     watcher_(watcher)
 {
 }
@@ -36,6 +38,38 @@ ClusterFs::Prefetcher::locate(const std::vector<Key> &wanted)
         if (c.state != ClusterState::packed || loader_.has(range))
             continue;
         places_.push_back({range, 1, key, &key == &wanted.front()});
+    }
+}
+
+/// Where an object is the only one of its cluster, and has a replica in a cluster of others, reads that. Leaves out those of which
+/// a replica is in memory.
+void
+ClusterFs::Prefetcher::takeReplicas()
+{
+    if (replicas_.empty())
+        return;
+    std::unordered_map<ClusterNo, unsigned> wanted;
+    for (const auto &p: places_)
+        ++wanted[p.range.cluster];
+    const auto &clusters = context_.catalog.clusters();
+    const auto isHere = [&](Place &p) {
+        return replicas_.any({p.range.cluster, p.range.start}, [&](const Replicas::Place &replica) {
+            return loader_.has({replica.cluster, clusters[replica.cluster].sequence, replica.offset, p.range.size});
+        });
+    };
+    places_.erase(std::remove_if(places_.begin(), places_.end(), isHere), places_.end());
+    for (auto &p: places_) {
+        if (wanted[p.range.cluster] > 1)
+            continue;
+        replicas_.any({p.range.cluster, p.range.start}, [&](const Replicas::Place &replica) {
+            const auto there = wanted.find(replica.cluster);
+            if (there == wanted.end() || !there->second)
+                return false;
+            --wanted[p.range.cluster];
+            ++there->second;
+            p.range = {replica.cluster, clusters[replica.cluster].sequence, replica.offset, p.range.size};
+            return true;
+        });
     }
 }
 
@@ -75,6 +109,7 @@ ClusterFs::Prefetcher::fetch(const std::vector<Key> &wanted, const uint64_t clie
     if (context_.device.inFlight() >= context_.device.depth() || pages_.size() >= maxClients)
         return; // enough reads and pages wait already
     locate(wanted);
+    takeReplicas();
     merge();
     std::stable_partition(places_.begin(), places_.end(), [](const Place &p) { return p.first; });
     if (!places_.empty() && places_.front().first && places_.front().objects == 1)

@@ -5,7 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_CACHE_PREFETCHER_H
 
 #include "fs/cluster/cache/ReadWatcher.h"
-#include "fs/cluster/cache/WindowLoader.h"
+#include "fs/cluster/cache/ReadCache.h"
 #include "fs/cluster/context/StoreContext.h"
 
 #include <deque>
@@ -16,7 +16,8 @@ namespace ClusterFs {
 /// When a client opens a page, the objects that its last visit needed and that are
 /// not in memory are read at once, wherever they lie: the client asks for them as
 /// soon as it has the document, and would wait for one read after the other.
-/// Neighbours are read in one request when that costs less than two. This goes on
+/// Neighbours are read in one request when that costs less than two; where an object lies alone, and has a replica in a cluster from
+/// which others are read, the replica is read. This goes on
 /// as long as clients want most of the prefetched objects; browsers have caches of
 /// their own. Prefetches keep nobody waiting: one begins only while less than half
 /// of the device's depth is in flight and nothing is queued, the clients take
@@ -25,7 +26,7 @@ class Prefetcher
 {
 public:
     /// \param watcher is told of each read that was begun
-    Prefetcher(StoreContext &, WindowLoader &, ReadWatcher &watcher);
+    Prefetcher(StoreContext &, ReadCache &, ReadWatcher &watcher);
 
     /// A client opened a page: prefetches its objects.
     /// \param wanted the objects that are expected to be wanted soon; the first is the most urgent
@@ -61,12 +62,14 @@ private:
     };
 
     void locate(const std::vector<Key> &wanted);
+    void takeReplicas();
     void merge();
     bool deviceHasRoom() const;
     void begin(const Place &, uint64_t client);
 
     StoreContext &context_;
     WindowLoader &loader_;
+    const Replicas &replicas_;
     ReadWatcher &watcher_;
     std::vector<Place> places_; ///< scratch memory of fetch()
     std::deque<Page> pages_; ///< the first one is next

@@ -10,13 +10,14 @@ namespace ClusterFs {
 
 /// Relocated bytes cost writes. The option write-budget says which share of all bytes packed since the start they may be.
 /// Of seven parts, four are for evictions, and two for regrouping: each of its moves leaves a hole in the old
-/// cluster. One part is for merging, which takes the holes away, unless that makes much more room than it takes.
+/// cluster. One part is for merging, which takes the holes away, unless that makes much more room than it takes. Replicas have an option of their own.
 class RewriteBudget
 {
 public:
     void notePacked(const uint64_t bytes) { packed_ += bytes; } ///< relocated ones, too
     void noteEvicted(const uint64_t bytes) { evicted_ += bytes; } ///< relocated by an eviction
     void noteRegrouped(const uint64_t bytes) { regrouped_ += bytes; }
+    void noteReplicated(const uint64_t bytes) { replicated_ += bytes; }
     void noteMerged(const uint64_t bytes) { merged_ += bytes; } ///< those that allowsMerging() allowed
 
     /// \param percent write-budget
@@ -42,11 +43,19 @@ public:
     /// \param percent write-budget
     bool allowsMerging(const uint64_t bytes, const uint32_t percent) const { return merged_ + bytes <= packed_ * percent / 700; }
 
+    /// whether so many bytes may be written as a replica now
+    /// \param before bytes that count as packed besides
+    /// \param percent the option replicas
+    bool allowsReplica(const uint64_t bytes, const uint64_t before, const uint32_t percent) const {
+        return replicated_ + bytes <= (before + packed_) * percent / 100;
+    }
+
 private:
     uint64_t packed_ = 0;
     uint64_t evicted_ = 0;
     uint64_t regrouped_ = 0;
     uint64_t merged_ = 0;
+    uint64_t replicated_ = 0;
 };
 
 } // namespace ClusterFs

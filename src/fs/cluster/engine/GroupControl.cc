@@ -96,6 +96,12 @@ ClusterFs::GroupControl::stagedGroup(const StageNo seed, std::vector<StageNo> &g
         group.clear();
 }
 
+void
+ClusterFs::GroupControl::sharedOf(const StageNo seed, std::vector<Key> &keys) const
+{
+    tracker_.sharedOf(context_.catalog.staging()[seed].key, keys, Groups::maxMembers);
+}
+
 uint32_t
 ClusterFs::GroupControl::persistOf(const Key &key) const
 {

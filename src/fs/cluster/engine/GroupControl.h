@@ -31,6 +31,7 @@ public:
 
     /* GroupAdvisor API */
     void stagedGroup(StageNo, std::vector<StageNo> &) override;
+    void sharedOf(StageNo, std::vector<Key> &) const override;
     uint32_t persistOf(const Key &) const override;
     bool leavesFirst(const Key &key) const override { return tracker_.numbered().favourOf(key) == Favour::hated; }
 

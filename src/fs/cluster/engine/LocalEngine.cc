@@ -18,18 +18,20 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
     tracker_(uint64_t(config.localityMb) << 20, bytesId(context_.uuid.data(), context_.uuid.size())),
     journal_(context_),
     allocator_(context_, journal_),
-    cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20),
+    cache_(device, context_.catalog, context_.geometry, readPolicy_, uint64_t(config.readCacheMb) << 20,
+           // as much memory as a quarter of what learning takes
+           (uint64_t(config.localityMb) << 18) / Replicas::bytesEach),
     readers_{context_, cache_, tracker_, journal_},
     hotList_(context_, cache_),
     groups_(context_, tracker_, cache_.windows),
     learnedState_(hotList_, groups_),
-    packer_(context_, allocator_, cache_.windows, groups_),
+    packer_(context_, allocator_, cache_, groups_),
     admission_(superblock.geometry.objectsExpected),
     relocator_(context_, cache_, journal_, packer_),
     evictor_(context_, journal_, allocator_, relocator_),
     writers_(context_, allocator_, cache_.windows, journal_, packer_, evictor_),
     regrouper_(context_, tracker_, cache_, relocator_),
-    prefetcher_(context_, cache_.loader, regrouper_),
+    prefetcher_(context_, cache_, regrouper_),
     checkpointer_(context_, journal_, learnedState_, superblock),
     recovery_(context_, journal_, superblock),
     groupLoader_(context_, learnedState_),
@@ -38,6 +40,7 @@ ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Co
 {
     context_.catalog.tellReleases(journal_);
     context_.catalog.tellReleases(cache_.windows);
+    context_.catalog.tellReleases(cache_.replicas);
     device.setDepth(config.depth);
     if (config.packing->bySize())
         context_.catalog.staging().orderBySize();

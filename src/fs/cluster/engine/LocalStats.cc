@@ -8,6 +8,7 @@ ClusterFs::LocalEngine::addLocality(Stats &s) const
 {
     s.tracker = tracker_.stats();
     s.windowsWarmed = hotList_.windowsRead();
+    s.replicasKnown = cache_.replicas.count();
     const auto &use = cache_.use;
     s.groupReads = use.groupReads().reads;
     s.matesRead = use.groupReads().mates;

@@ -286,6 +286,31 @@ ClusterFs::Groups::list(const Key &key, std::vector<Key> &out, const size_t most
 }
 
 void
+ClusterFs::Groups::listShared(const Key &key, std::vector<Key> &out, const size_t most) const
+{
+    const auto member = table_.find(key);
+    if (!member)
+        return;
+    const auto led = table_.object(member).leads;
+    const auto number = led ? led : table_.homeOf(member);
+    if (!number)
+        return;
+    const auto &group = table_[number];
+    for (auto m = group.first; m && out.size() < most; m = table_.membership(m).nextInGroup) {
+        const auto &membership = table_.membership(m);
+        unsigned groups = 0;
+        table_.eachGroupOf(membership.object, [&groups](uint32_t) { ++groups; });
+        if (groups > 1 && table_.alive(m) && Expected(markOf(group, number), membership.visit))
+            out.push_back(table_.keyOf(membership.object));
+    }
+    table_.eachGuestOf(number, [&](const uint32_t object, const uint16_t visit) {
+        if (out.size() < most && Expected(group.visit, visit))
+            out.push_back(table_.keyOf(object));
+        return out.size() < most;
+    });
+}
+
+void
 ClusterFs::Groups::listWanted(const uint64_t name, std::vector<Key> &out, const size_t most) const
 {
     out.clear();

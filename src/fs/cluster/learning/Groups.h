@@ -67,6 +67,9 @@ public:
     /// \see Tracker::groupOf()
     void list(const Key &, std::vector<Key> &out, size_t most) const;
 
+    /// \see Tracker::sharedOf()
+    void listShared(const Key &, std::vector<Key> &out, size_t most) const;
+
     /// \see Tracker::wantedBy()
     void listWanted(uint64_t name, std::vector<Key> &out, size_t most) const;
 

@@ -53,6 +53,13 @@ public:
     /// \param most keys in out
     void wantedBy(uint64_t page, std::vector<Key> &out, size_t most) const { groups_.listWanted(page, out, most); }
 
+    /// Appends the keys of objects that an object's group wants, and other groups, too; none of a numbered group.
+    /// \param most keys in out
+    void sharedOf(const Key &object, std::vector<Key> &out, const size_t most) const {
+        if (!numbered_.groupOf(object))
+            groups_.listShared(object, out, most);
+    }
+
     /// \returns the number of the group that groupOf() would list, 0 when there is none
     uint64_t groupNumber(const Key &object) const;
 

@@ -29,10 +29,10 @@ ClusterFs::ObjectReader::ObjectReader(const ReaderGroup &group, const Key &key, 
         catalog.staging().pin(stage_);
         count(&Counters::readFromStaging);
     } else {
-        cluster_ = record.cluster;
-        sequence_ = catalog.clusters()[cluster_].sequence;
-        extentOffset_ = record.offset();
-        catalog.pin(cluster_);
+        own_ = {record.cluster, catalog.clusters()[record.cluster].sequence, record.offset()};
+        catalog.pin(own_.cluster);
+        at_ = own_;
+        chooseReplica();
     }
 }
 
@@ -60,8 +60,9 @@ ClusterFs::ObjectReader::~ObjectReader()
         return;
     if (stage_ != noStage)
         context_.catalog.staging().unpin(stage_);
-    if (cluster_ != noCluster)
-        context_.catalog.unpin(cluster_);
+    leaveReplica();
+    if (own_.cluster != noCluster)
+        context_.catalog.unpin(own_.cluster);
     if (firstPart_ != noCluster)
         context_.catalog.unpin(firstPart_);
 }
@@ -74,7 +75,42 @@ ClusterFs::ObjectReader::reads(const SlotNo slot) const
         return false;
     if (stage_ != noStage)
         return r.staged() && r.stage() == stage_;
-    return r.cluster == cluster_ && context_.catalog.clusters()[cluster_].sequence == sequence_ && r.offset() == extentOffset_;
+    return r.cluster == own_.cluster && context_.catalog.clusters()[own_.cluster].sequence == own_.sequence && r.offset() == own_.offset;
+}
+
+ClusterFs::ClusterRange
+ClusterFs::ObjectReader::rangeOf(const Extent &e) const
+{
+    return {e.cluster, e.sequence, e.offset, static_cast<uint32_t>(ExtentHeader::encodedBytes) + headBytes_};
+}
+
+/// reads a replica that is in memory or on its way, if the object's own place is not
+void
+ClusterFs::ObjectReader::chooseReplica()
+{
+    if (cache_.replicas.empty() || cache_.loader.has(rangeOf(own_)))
+        return;
+    auto &catalog = context_.catalog;
+    const bool found = cache_.replicas.any({own_.cluster, own_.offset}, [&](const Replicas::Place &place) {
+        const Extent there{place.cluster, catalog.clusters()[place.cluster].sequence, place.offset};
+        if (!cache_.loader.has(rangeOf(there)))
+            return false;
+        at_ = there;
+        return true;
+    });
+    if (!found)
+        return;
+    catalog.pin(at_.cluster);
+    ++context_.counters.readReplicas;
+}
+
+/// reads the object's own place from now on
+void
+ClusterFs::ObjectReader::leaveReplica()
+{
+    if (readsReplica())
+        context_.catalog.unpin(at_.cluster);
+    at_ = own_;
 }
 
 uint64_t
@@ -112,10 +148,10 @@ ClusterFs::ObjectReader::locate(const uint64_t offset, Piece &piece)
 {
     if (offset >= headBytes() && !isEmptyFront(offset))
         return locatePart(offset, piece);
-    assert(cluster_ != noCluster);
-    piece.range = {cluster_, sequence_, extentOffset_, static_cast<uint32_t>(ExtentHeader::encodedBytes) + headBytes_};
-    piece.pin = cluster_;
-    piece.payloadAt = extentOffset_ + static_cast<uint32_t>(ExtentHeader::encodedBytes);
+    assert(at_.cluster != noCluster);
+    piece.range = rangeOf(at_);
+    piece.pin = at_.cluster;
+    piece.payloadAt = at_.offset + static_cast<uint32_t>(ExtentHeader::encodedBytes);
     piece.payload = headBytes_;
     piece.offset = 0;
     return true;
@@ -231,7 +267,7 @@ ClusterFs::ObjectReader::checkFront(const Window &window, const Piece &piece, co
 {
     ExtentHeader expected;
     expected.size = headBytes_;
-    expected.sequence = sequence_;
+    expected.sequence = piece.range.sequence;
     expected.key = owner;
     const auto &r = piece.range;
     return checkExtent(window.at(r.start), r.size, expected, context_.uuid, r.cluster, r.start);
@@ -325,20 +361,44 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
 ClusterFs::Catalog::Run
 ClusterFs::ObjectReader::groupAround(const Piece &piece) const
 {
-    if (!reads(slot_))
-        return Catalog::Run(); // it was deleted, or replaced
+    if (!reads(slot_) || readsReplica())
+        return Catalog::Run(); // it was deleted, or replaced; or the replica's group has left memory already
     const auto &wanted = piece.range;
     auto run = context_.catalog.runAround(slot_);
+    const auto end = run.to;
     std::vector<Key> company;
     if (run.objects > 1 && tracker_.companyOf(key_, company, Groups::maxMembers)) {
         const auto less = context_.catalog.narrowed(run, wanted.cluster, wanted.start, wanted.size, company);
         if (less.objects * 2 < run.objects)
             run = less;
     }
+    const bool whole = run.to == end;
     // extents that are in memory, or on their way, need not come again
-    return context_.catalog.without(run, wanted.start, [&](const uint32_t from, const uint32_t bytes) {
+    const auto isHere = [&](const uint32_t from, const uint32_t bytes) {
         return cache_.loader.has({wanted.cluster, wanted.sequence, from, bytes});
-    });
+    };
+    run = context_.catalog.without(run, wanted.start, isHere);
+    if (whole)
+        addReplicas(run, wanted, end);
+    return run;
+}
+
+/// adds the replicas right behind a group whose objects are not in memory anywhere
+/// \param end of the group
+void
+ClusterFs::ObjectReader::addReplicas(Catalog::Run &run, const ClusterRange &wanted, uint32_t end) const
+{
+    const auto &catalog = context_.catalog;
+    for (const auto &r: cache_.replicas.in(wanted.cluster)) {
+        if (r.offset != end)
+            continue;
+        end += r.bytes;
+        const ClusterRange original{r.original.cluster, catalog.clusters()[r.original.cluster].sequence, r.original.offset, r.bytes};
+        if (cache_.loader.has(original) || cache_.loader.has({wanted.cluster, wanted.sequence, r.offset, r.bytes}))
+            continue;
+        run.to = end;
+        ++run.objects;
+    }
 }
 
 void
@@ -351,6 +411,11 @@ ClusterFs::ObjectReader::fetched(const Piece &piece, Status status, const std::f
     }
     if (status == Status::ioError && !piece.part && !alone_) {
         alone_ = true; // the bad place may be another object of the group
+        fetch(piece.offset, done);
+        return;
+    }
+    if (status != Status::ok && status != Status::busy && isReplica(piece)) {
+        failed(piece, status);
         fetch(piece.offset, done);
         return;
     }
@@ -369,6 +434,11 @@ ClusterFs::ObjectReader::failed(const Piece &piece, const Status status)
         ++context_.counters.readErrors;
     catalog.noteReadError(piece.range.cluster);
     cache_.windows.forget(piece.range.cluster);
+    if (isReplica(piece)) {
+        cache_.replicas.forget({piece.range.cluster, piece.range.start});
+        leaveReplica();
+        return;
+    }
 
     // A start may know an older copy that is whole, which counts then. It looks at this one by itself.
     if (catalog.adding())

@@ -22,7 +22,7 @@ struct ReaderGroup {
 };
 
 /// The engine's Reader. It pins the object, so that its space is not reused, and
-/// holds no memory between calls.
+/// holds no memory between calls. Where a replica of the object is in memory, and the object itself is not, it reads that.
 class ObjectReader final : public Reader
 {
 public:
@@ -54,6 +54,13 @@ private:
         uint32_t number = 0; ///< of a part, from 0
     };
 
+    /// where an extent is
+    struct Extent {
+        ClusterNo cluster = noCluster;
+        Sequence sequence{0}; ///< of the cluster
+        uint32_t offset = 0; ///< bytes from the cluster's start
+    };
+
     bool locate(uint64_t offset, Piece &);
     bool locatePart(uint64_t offset, Piece &);
     bool isEmptyFront(uint64_t offset) const;
@@ -66,10 +73,16 @@ private:
     Status checkFront(const Window &, const Piece &, const Key &owner) const;
     Status checkPart(const Window &, const Piece &) const;
     void fetched(const Piece &, Status, const std::function<void(Status)> &);
+    ClusterRange rangeOf(const Extent &) const;
+    void chooseReplica();
+    void leaveReplica();
+    bool readsReplica() const { return at_.cluster != own_.cluster; } // never two of an object in a cluster
+    bool isReplica(const Piece &piece) const { return !piece.part && piece.range.cluster != own_.cluster; }
     void failed(const Piece &, Status);
     uint32_t headBytes() const;
     ClusterNo firstPart();
     Catalog::Run groupAround(const Piece &) const;
+    void addReplicas(Catalog::Run &, const ClusterRange &wanted, uint32_t end) const;
     void readAhead(const Piece &);
     void count(uint64_t Counters::*);
 
@@ -84,9 +97,8 @@ private:
     WritingPointer writing_; ///< set when the object was not finished at opening
     StageNo stage_ = noStage; ///< pinned
     Staging::Cursor cursor_;
-    ClusterNo cluster_ = noCluster; ///< of the extent; pinned
-    Sequence sequence_{0}; ///< of cluster_
-    uint32_t extentOffset_ = 0; ///< bytes from the start of cluster_
+    Extent own_; ///< where the record said that the extent is; pinned
+    Extent at_; ///< where it is read: there, or at a replica, which is pinned then, too
     uint32_t headBytes_ = 0; ///< payload in the extent or in staging
     uint64_t size_ = 0; ///< stored bytes
     ClusterNo firstPart_ = noCluster; ///< pinned

@@ -20,6 +20,9 @@ public:
     /// in which they are fetched, this object among them; nothing if it has no group.
     virtual void stagedGroup(StageNo, std::vector<StageNo> &) = 0;
 
+    /// Appends the keys of objects that a staged object's group wants, and other groups, too.
+    virtual void sharedOf(StageNo, std::vector<Key> &) const = 0;
+
     /// \returns seconds after which an object must survive a power cut; neverPersist when it need not
     virtual uint32_t persistOf(const Key &) const = 0;
 

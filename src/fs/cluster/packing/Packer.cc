@@ -34,6 +34,11 @@ struct Packer::Pack {
         bool joined; ///< belongs to the group of the item before
         bool leavesFirst; ///< see GroupAdvisor
         bool placed; ///< has its new place; else it was deleted meanwhile
+
+        /* of a replica, which has no staged object */
+        ClusterRange original; ///< the extent whose bytes it has
+        WindowPointer source; ///< which has them, until they are copied
+        Key key;
     };
     Step step = Step::choose;
     StageNo seed = noStage; ///< the object to choose first, or noStage
@@ -51,6 +56,7 @@ struct Packer::Pack {
     ClusterNo cluster = noCluster;
     Sequence sequence{0};
     std::vector<Item> items;
+    std::unordered_set<uint64_t> replicas; ///< of the objects at these places: cluster and offset
     size_t parts = 0; ///< part references of all items
     uint64_t extents = 0; ///< bytes of all extents
     BufferPointer buffer; ///< the image of the cluster
@@ -67,10 +73,11 @@ struct Packer::Pack {
 
 } // namespace ClusterFs
 
-ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, WindowStore &windows, GroupAdvisor &groups):
+ClusterFs::Packer::Packer(StoreContext &context, Allocator &allocator, ReadCache &cache, GroupAdvisor &groups):
     context_(context),
     allocator_(allocator),
-    windows_(windows),
+    windows_(cache.windows),
+    replicas_(cache.replicas),
     groups_(groups)
 {
 }
@@ -196,7 +203,7 @@ ClusterFs::Packer::add(Pack &pack, const StageNo s, const bool joined)
         ++parts;
     if (pack.sizeWith(extent, parts) > context_.geometry.clusterBytes)
         return false;
-    pack.items.push_back({s, o.id, o.record, 0, o.size, joined, groups_.leavesFirst(o.key), false});
+    pack.items.push_back({s, o.id, o.record, 0, o.size, joined, groups_.leavesFirst(o.key), false, {}, nullptr, o.key});
     if (o.origin != noCluster || StoreContext::usesOf(o.heat) > 0)
         pack.used += static_cast<double>(extent);
     spend(1, 0);
@@ -213,8 +220,12 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
 {
     group_.clear();
     groups_.stagedGroup(seed, group_);
-    if (group_.size() < 2)
-        return add(pack, seed, false);
+    if (group_.size() < 2) {
+        if (!add(pack, seed, false))
+            return false;
+        addReplicas(pack, seed);
+        return true;
+    }
     uint64_t bytes = 0;
     for (const auto s: group_) {
         const auto &o = context_.catalog.staging()[s];
@@ -227,7 +238,50 @@ ClusterFs::Packer::addGroup(Pack &pack, const StageNo seed)
     bool any = false;
     for (const auto s: group_)
         any = add(pack, s, any) || any;
+    if (any)
+        addReplicas(pack, seed);
     return any;
+}
+
+/// adds replicas of what the group that was added last shares with others
+void
+ClusterFs::Packer::addReplicas(Pack &pack, const StageNo seed)
+{
+    if (!context_.config.replicas)
+        return;
+    shared_.clear();
+    groups_.sharedOf(seed, shared_);
+    for (const auto &key: shared_) {
+        if (!addReplica(pack, key))
+            spend(1, 0);
+    }
+}
+
+/// adds a replica of an object if its bytes are in memory, it fits, and the option replicas allows it
+bool
+ClusterFs::Packer::addReplica(Pack &pack, const Key &key)
+{
+    const auto &catalog = context_.catalog;
+    const auto slot = catalog.index().find(key);
+    if (slot == noSlot)
+        return false;
+    const auto &r = catalog.index()[slot];
+    if (r.staged() || r.parted() || catalog.clusters()[r.cluster].state != ClusterState::packed)
+        return false;
+    const auto payload = catalog.payloadBytes(slot);
+    const auto extent = Catalog::ExtentBytes(payload);
+    const ClusterRange original{r.cluster, catalog.clusters()[r.cluster].sequence, r.offset(), static_cast<uint32_t>(ExtentHeader::encodedBytes) + payload};
+    if (pack.sizeWith(extent, 0) > context_.geometry.clusterBytes ||
+        !context_.rewrites.allowsReplica(extent, pack.extents, context_.config.replicas))
+        return false;
+    const auto window = windows_.peek(original);
+    if (!window || !pack.replicas.insert(uint64_t(original.cluster.value()) << 32 | original.start).second)
+        return false;
+    pack.items.push_back({noStage, 0, slot, 0, payload, true, pack.items.back().leavesFirst, false, original, window, key});
+    context_.rewrites.noteReplicated(extent);
+    spend(1, 0);
+    pack.extents += extent;
+    return true;
 }
 
 /// chooses objects until the cluster is full or nothing else fits
@@ -391,8 +445,12 @@ ClusterFs::Packer::addToImage(Pack &pack, const size_t n)
     const auto &staging = context_.catalog.staging();
     const auto &clusters = context_.catalog.clusters();
     auto &item = pack.items[n];
-    const auto &o = staging[item.stage];
     spend(1, item.payload);
+    if (item.source) {
+        addReplicaToImage(pack, n);
+        return;
+    }
+    const auto &o = staging[item.stage];
     if (o.id != item.id || o.state != StageState::packing)
         return; // deleted since it was chosen
     const auto at = pack.end;
@@ -423,6 +481,43 @@ ClusterFs::Packer::addToImage(Pack &pack, const size_t n)
     pack.end = at + Catalog::ExtentBytes(o.size);
     memset(extent + used, 0, pack.end - at - used);
     pack.front.entries.push_back(e);
+}
+
+/// whether an object still lies where it was
+bool
+ClusterFs::Packer::isThere(const Key &key, const ClusterRange &place) const
+{
+    const auto &catalog = context_.catalog;
+    const auto slot = catalog.index().find(key);
+    if (slot == noSlot)
+        return false;
+    const auto &r = catalog.index()[slot];
+    return !r.staged() && r.cluster == place.cluster && r.offset() == place.start && catalog.clusters()[r.cluster].sequence == place.sequence;
+}
+
+/// Copies the bytes of an object on the device, if they are whole, into the image. The directory does not name them.
+void
+ClusterFs::Packer::addReplicaToImage(Pack &pack, const size_t n)
+{
+    auto &item = pack.items[n];
+    const auto source = std::move(item.source);
+    const auto &from = item.original;
+    if (!isThere(item.key, from) || !source->covers(from))
+        return;
+    ExtentHeader header;
+    header.size = item.payload;
+    header.sequence = from.sequence;
+    header.key = item.key;
+    const char *const bytes = source->at(from.start);
+    if (checkExtent(bytes, from.size, header, context_.uuid, from.cluster, from.start) != Status::ok)
+        return; // damaged, or of another key with the same hash
+    item.offset = pack.end;
+    char *const extent = pack.buffer->data() + item.offset;
+    memcpy(extent + ExtentHeader::encodedBytes, bytes + ExtentHeader::encodedBytes, item.payload);
+    header.sequence = pack.sequence;
+    sealExtent(extent, header, context_.uuid, pack.cluster, item.offset);
+    pack.end = item.offset + Catalog::ExtentBytes(item.payload);
+    memset(extent + from.size, 0, pack.end - item.offset - from.size);
 }
 
 /// puts the directory in front of the objects
@@ -495,6 +590,10 @@ ClusterFs::Packer::settle(Pack &pack)
             return false;
         spend(1, 0);
         auto &item = pack.items[pack.next - 1];
+        if (item.stage == noStage) {
+            settleReplica(pack, pack.next - 1);
+            continue;
+        }
         const auto &o = catalog.staging()[item.stage];
         if (!item.offset || o.id != item.id || o.state != StageState::packing)
             continue; // deleted before the cluster was on the device
@@ -502,6 +601,8 @@ ClusterFs::Packer::settle(Pack &pack)
         context_.counters.packedInGroups += item.joined;
         context_.counters.packedBytes += item.payload;
         context_.rewrites.notePacked(item.payload);
+        if (o.origin != noCluster)
+            replicas_.moved({o.origin, o.originOffset}, {pack.cluster, item.offset});
         catalog.place(item.slot, pack.cluster, item.offset, item.payload, item.joined);
         item.placed = true;
     }
@@ -530,6 +631,19 @@ ClusterFs::Packer::settle(Pack &pack)
     return true;
 }
 
+/// a replica is on the device: from now on it may be read in place of the original
+void
+ClusterFs::Packer::settleReplica(Pack &pack, const size_t n)
+{
+    auto &item = pack.items[n];
+    if (!item.offset || !isThere(item.key, item.original) ||
+        !replicas_.add({item.original.cluster, item.original.start}, {pack.cluster, item.offset}, Catalog::ExtentBytes(item.payload)))
+        return;
+    item.placed = true;
+    ++context_.counters.replicas;
+    context_.counters.replicaBytes += item.payload;
+}
+
 /// the device refused the cluster: put it out of use and keep the objects
 void
 ClusterFs::Packer::failed(const PackPointer &pack)
@@ -539,6 +653,8 @@ ClusterFs::Packer::failed(const PackPointer &pack)
     ++context_.counters.quarantined;
     catalog.failWrite(pack->cluster);
     for (const auto &item: pack->items) {
+        if (item.stage == noStage)
+            continue; // a replica
         const auto &o = catalog.staging()[item.stage];
         if (o.id == item.id && o.state == StageState::packing)
             catalog.staging().packingFailed(item.stage);

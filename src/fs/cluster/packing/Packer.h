@@ -5,7 +5,7 @@
 #define SQUID_SRC_FS_CLUSTER_PACKING_PACKER_H
 
 #include "fs/cluster/api/GroupOrders.h"
-#include "fs/cluster/cache/WindowStore.h"
+#include "fs/cluster/cache/ReadCache.h"
 #include "fs/cluster/packing/Allocator.h"
 #include "fs/cluster/packing/GroupAdvisor.h"
 #include "fs/cluster/packing/PackingQueue.h"
@@ -22,10 +22,11 @@ namespace ClusterFs {
 /// has a limit of work, and the next turn goes on. Objects that were moved out of
 /// other clusters get clusters of their own, as long as they fill them: they are alike
 /// in their use, and a cluster of theirs has few objects that have to move once more.
+/// Behind a group come replicas of what it shares with others, as far as the option replicas allows.
 class Packer final : public PackingQueue
 {
 public:
-    Packer(StoreContext &, Allocator &, WindowStore &, GroupAdvisor &);
+    Packer(StoreContext &, Allocator &, ReadCache &, GroupAdvisor &);
 
     /* PackingQueue API */
     void noteComplete(StageNo) override;
@@ -85,10 +86,15 @@ private:
     bool choose(Pack &);
     bool addGroup(Pack &, StageNo seed);
     bool add(Pack &, StageNo, bool joined);
+    void addReplicas(Pack &, StageNo seed);
+    bool addReplica(Pack &, const Key &);
     bool isWanted(const Pack &);
     bool take(Pack &);
     bool fillImage(Pack &);
     void addToImage(Pack &, size_t item);
+    void addReplicaToImage(Pack &, size_t item);
+    bool isThere(const Key &, const ClusterRange &) const;
+    void settleReplica(Pack &, size_t item);
     void seal(Pack &);
     void write(const PackPointer &);
     void giveUp(const Pack &);
@@ -102,12 +108,14 @@ private:
     StoreContext &context_;
     Allocator &allocator_;
     WindowStore &windows_;
+    Replicas &replicas_;
     GroupAdvisor &groups_;
     struct Arrival {
         StageNo stage;
         uint64_t id; ///< Staged::id, because another object may have the slot by now
     };
     std::vector<StageNo> group_; ///< the group that addGroup() looked at last
+    std::vector<Key> shared_; ///< scratch memory of addReplicas()
     PackPointer preparing_; ///< the pack that is not on its way to the device yet, or nil
     std::deque<PackPointer> settling_; ///< packs that are on the device, but not all of their objects have their new place
     bool waitsForCluster_ = false; ///< preparing_ is chosen, and no cluster is ready

@@ -311,8 +311,11 @@ ClusterFs::Relocation::regroup(const Candidates &list)
     for (const auto &c: list)
         bytes += copy(c, windows.peek({cluster_, sequence_, c.offset, Catalog::ExtentBytes(c.payload)}).get());
     std::vector<uint32_t> offsets;
-    if (context.catalog.offsetsIn(cluster_, offsets)) // if not, the windows leave memory when their time has come
+    if (context.catalog.offsetsIn(cluster_, offsets)) { // if not, the windows leave memory when their time has come
+        for (const auto &r: relocator_.cache.replicas.in(cluster_))
+            offsets.insert(std::upper_bound(offsets.begin(), offsets.end(), r.offset), r.offset);
         windows.forgetUnused(cluster_, sequence_, offsets);
+    }
     enter(State::packing);
     relocator_.copySettled(cluster_);
     return bytes;
