@@ -326,7 +326,7 @@ int clusterfs_collocate(clusterfs_store *store, const void *leader, size_t leade
  * below are kept when the store is closed, those of objects that are not stored left out. Orders count for all devices of a store. */
 
 /** Puts an object into a group, and takes it out of another one. A group has any number of members; all groups of a device
- * together take as much memory as the option locality, 160 bytes for a member. Those that are not stored leave first.
+ * together take as much memory as the option locality, 50 bytes for a member. Those that are not stored leave first.
  * \returns 0; CLUSTERFS_BUSY when there is no such memory, CLUSTERFS_NO_LOCALITY and the errors of any call */
 int clusterfs_assign(clusterfs_store *store, uint64_t group, const void *name, size_t name_size);
 

@@ -31,7 +31,7 @@ class Damelo
 public:
     /// Opens the store on a device, which is made when the device is blank.
     /// \param groups that there may be: group numbers are 1 to groups
-    /// \param megabytes of memory for objects, at least 16. A sixth of it is for the groups: 6,500 members for each of these megabytes
+    /// \param megabytes of memory for objects, at least 16. A sixteenth of it is for the groups: 20,900 members for each of these megabytes
     /// \param status receives 0, or why there is no store: then all calls answer CLUSTERFS_CLOSED
     Damelo(const char *const device, const int groups, const int megabytes, Status &status): groups_(groups) {
         status = groups < 1 || megabytes < leastMegabytes ? -CLUSTERFS_ARGUMENT : open(device, megabytes);
@@ -165,8 +165,8 @@ private:
     Status open(const char *const device, const int megabytes) {
         clusterfs_options *options = nullptr;
         int result = clusterfs_options_new(&options);
-        const auto staging = std::max(megabytes / 8, leastMegabytes / 8); // for what comes in
-        const auto locality = megabytes / 6;
+        const auto staging = std::max(megabytes / 16, leastMegabytes / 8); // for what comes in
+        const auto locality = megabytes / 16; // an object for each 800 bytes of the pool can have a group
         if (result == 0)
             result = clusterfs_options_set(options, "staging", std::to_string(staging).c_str(), nullptr, 0);
         if (result == 0)

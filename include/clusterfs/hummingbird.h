@@ -6,7 +6,8 @@
  *     write_file, write_nomem_file      take a file over, and its memory with it
  *     read_file, done_read_file         lend a file's bytes, and take them back
  *     delete_file                       fails while somebody reads the file
- *     collocate_files                   says that two files are wanted together
+ *     collocate_files                   says that two files are wanted together; with the option replicas, a file that was named with
+ *                                       several others may lie in a cluster of each
  *     ..._daemon                        do housekeeping now, down to a threshold
  *
  * The process has one store, and any number of threads may call. A call that fails returns the negative of a clusterfs_error.

@@ -17,7 +17,7 @@ BAD = (
     ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
     ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
     ("replacement=heap", "replacement"), ("replacement=gd", "replacement"), ("size-weight=101", "size-weight"),
-    ("size-weight=0.5", "size-weight"), ("write-budget=51", "write-budget"), ("replacement=", "replacement"), ("layout=random", "layout"),
+    ("size-weight=0.5", "size-weight"), ("write-budget=51", "write-budget"), ("replicas=51", "replicas"), ("packing=fifo", "packing"), ("warm=yes", "warm"), ("replacement=", "replacement"), ("layout=random", "layout"),
     ("admit=0", "admit"), ("admit=8", "admit"), ("admit=second", "admit"),
     ("file-lifetime=x", "file-lifetime"), ("cluster-lifetime=4000000001", "cluster-lifetime"), ("depth=0", "depth"),
     ("depth=1000", "depth"), ("list=maybe", "list"), ("clustersize=64", "clustersize"), ("nonsense", "nonsense"),
@@ -28,7 +28,7 @@ GOOD = (
     "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
     "replacement=fifo", "replacement=s3fifo", "replacement=lfuda", "replacement=gdsf size-weight=0", "size-weight=100", "write-budget=0",
-    "write-budget=50", "admit=1", "admit=7",
+    "write-budget=50", "replicas=0", "replicas=50", "replacement=gds", "packing=gds", "packing=lru", "warm=off", "warm=on", "admit=1", "admit=7",
     "layout=closest", "layout=closest-write", "layout=overwrite", "layout=middle", "file-lifetime=3600",
     "cluster-lifetime=3600", "depth=1", "depth=128", "list=on", "list=off", "no-store", "min-size=100",
     "max-size=100000", "object-size=64",
@@ -67,7 +67,7 @@ def test_good_options(t):
         assert done.returncode == 0, f"{options}: {done.stdout}"
     # What stands at its default need not be shown; these do not.
     shown = ("cluster-size=64 staging=8 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
-             "replacement=lfuda size-weight=33 write-budget=18 admit=2 layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
+             "replacement=lfuda size-weight=33 write-budget=18 replicas=7 packing=gds warm=off admit=2 layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
              "min-size=10 max-size=100000")
     squid.configure(f"cache_dir clusterfs {t.image()} 64 {shown}")
     squid.create().start()

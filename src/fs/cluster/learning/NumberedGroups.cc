@@ -5,6 +5,7 @@
 
 #include "fs/cluster/learning/Records.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace {
@@ -15,36 +16,37 @@ constexpr unsigned sweptAtOnce = 512; ///< members that one call of sweep() forg
 
 } // namespace
 
-ClusterFs::NumberedGroups::NumberedGroups(const uint64_t bytes):
-    limit_(static_cast<size_t>(bytes / bytesEach))
+ClusterFs::NumberedGroups::NumberedGroups(const uint64_t bytes, const uint64_t seed):
+    limit_(std::min<uint64_t>(bytes / bytesEach, UINT32_MAX - 1)),
+    members_(static_cast<uint32_t>(std::max<uint64_t>(limit_, 1)), seed)
 {
 }
 
-ClusterFs::NumberedGroups::GroupPointer
+ClusterFs::NumberedGroups::Group *
 ClusterFs::NumberedGroups::find(const uint64_t group) const
 {
     const auto found = groups_.find(group);
-    return found == groups_.end() ? nullptr : found->second;
+    return found == groups_.end() ? nullptr : found->second.get();
 }
 
 /// \returns nil when there is no room for another one
-ClusterFs::NumberedGroups::GroupPointer
+ClusterFs::NumberedGroups::Group *
 ClusterFs::NumberedGroups::findOrMake(const uint64_t group)
 {
-    auto known = find(group);
-    if (known || full())
+    const auto known = find(group);
+    if (known || full(groupTakes))
         return known;
-    auto made = std::make_shared<Group>();
+    auto &made = groups_[group] = std::make_unique<Group>(members_);
     made->number = group;
-    groups_[group] = made;
-    return made;
+    return made.get();
 }
 
-const ClusterFs::NumberedGroups::Place *
-ClusterFs::NumberedGroups::placeOf(const Key &key) const
+/// \returns nil when an object has no group
+const ClusterFs::NumberedGroups::Member *
+ClusterFs::NumberedGroups::memberOf(const Key &key) const
 {
-    const auto found = places_.find(key);
-    return found == places_.end() || found->second.group->dissolved ? nullptr : &found->second;
+    const auto n = members_.find(key);
+    return !n || members_[n].group->dissolved ? nullptr : &members_[n];
 }
 
 ClusterFs::Status
@@ -52,54 +54,72 @@ ClusterFs::NumberedGroups::assign(const uint64_t group, const Key &key, const Is
 {
     if (groupOf(key) == group)
         return Status::ok;
-    if (!places_.count(key) && full() && !makeRoom(isKept))
+    if (!members_.find(key) && full() && !makeRoom(isKept))
         return Status::busy;
     (void)leave(key); // which makes room for a group, if there was none
     const auto found = findOrMake(group);
-    if (!found)
+    if (!found || !enter(*found, key)) {
+        if (found)
+            forgetIfEmpty(*found);
         return Status::busy;
-    enter(found, key);
+    }
     return Status::ok;
 }
 
-void
-ClusterFs::NumberedGroups::enter(const GroupPointer &group, const Key &key)
+/// Makes an object a member, which is none of another group unless that is dissolved.
+/// \returns false when there is no room
+bool
+ClusterFs::NumberedGroups::enter(Group &group, const Key &key)
 {
-    const auto serial = ++lastSerial_;
-    group->members.emplace(serial, key);
-    places_[key] = {group, serial};
+    if (const auto left = members_.find(key))
+        forget(left);
+    const auto n = full() ? nothing : members_.add(key);
+    if (!n)
+        return false;
+    members_[n].group = &group;
+    members_[n].serial = ++lastSerial_;
+    group.members.append(n);
+    return true;
+}
+
+void
+ClusterFs::NumberedGroups::forget(const uint32_t n)
+{
+    members_[n].group->members.erase(n);
+    members_.remove(n);
 }
 
 bool
 ClusterFs::NumberedGroups::leave(const Key &key)
 {
-    const auto place = placeOf(key);
-    if (!place)
+    const auto n = members_.find(key);
+    if (!n || members_[n].group->dissolved)
         return false;
-    const auto group = place->group;
-    group->members.erase(place->serial);
-    places_.erase(key);
+    const auto &group = *members_[n].group;
+    forget(n);
     forgetIfEmpty(group);
     return true;
 }
 
 void
-ClusterFs::NumberedGroups::forgetIfEmpty(const GroupPointer &group)
+ClusterFs::NumberedGroups::forgetIfEmpty(const Group &group)
 {
-    if (group->members.empty() && group->favour == Favour::none && !group->persist)
-        groups_.erase(group->number);
+    if (group.members.empty() && group.favour == Favour::none && !group.persist)
+        groups_.erase(group.number);
 }
 
 bool
 ClusterFs::NumberedGroups::dissolve(const uint64_t number)
 {
-    const auto group = find(number);
-    if (!group)
+    if (!find(number))
         return false;
-    (void)setPersist(number, 0);
-    group->dissolved = true;
-    groups_.erase(number);
-    leaving_.push_back(group);
+    (void)setPersist(number, 0); // which may be all that kept it
+    const auto found = groups_.find(number);
+    if (found == groups_.end())
+        return true;
+    found->second->dissolved = true;
+    leaving_.push_back(std::move(found->second));
+    groups_.erase(found);
     return true;
 }
 
@@ -107,16 +127,10 @@ bool
 ClusterFs::NumberedGroups::sweep()
 {
     for (unsigned left = sweptAtOnce; left && !leaving_.empty(); --left) {
-        const auto &group = leaving_.front();
-        const auto first = group->members.begin();
-        if (first == group->members.end()) {
+        if (const auto first = leaving_.front()->members.after(0))
+            forget(first);
+        else
             leaving_.pop_front();
-            continue;
-        }
-        const auto place = places_.find(first->second);
-        if (place != places_.end() && place->second.group == group)
-            places_.erase(place);
-        group->members.erase(first);
     }
     return !leaving_.empty();
 }
@@ -128,22 +142,22 @@ ClusterFs::NumberedGroups::makeRoom(const IsKept &isKept)
 {
     (void)sweep();
     for (unsigned looks = 0; full() && looks < looksForRoom && !groups_.empty(); ++looks) {
-        auto at = groups_.lower_bound(room_.group);
+        const auto at = groups_.lower_bound(room_.group);
         if (at == groups_.end()) {
             room_ = Hand();
             continue;
         }
-        const auto group = at->second;
-        if (group->number != room_.group)
-            room_ = {group->number, 0};
-        const auto member = group->members.upper_bound(room_.serial);
-        if (member == group->members.end()) {
-            room_ = {group->number + 1, 0}; // there is none behind the highest number: then it begins anew
+        const auto &group = *at->second;
+        if (group.number != room_.group)
+            room_ = {group.number, 0};
+        const auto n = group.members.after(room_.serial);
+        if (!n) {
+            room_ = {group.number + 1, 0}; // there is none behind the highest number: then it begins anew
             continue;
         }
-        room_.serial = member->first;
-        if (!isKept(member->second))
-            (void)leave(Key(member->second));
+        room_.serial = members_[n].serial;
+        if (!isKept(members_[n].name))
+            (void)leave(Key(members_[n].name));
     }
     return !full();
 }
@@ -151,8 +165,8 @@ ClusterFs::NumberedGroups::makeRoom(const IsKept &isKept)
 uint64_t
 ClusterFs::NumberedGroups::groupOf(const Key &key) const
 {
-    const auto place = placeOf(key);
-    return place ? place->group->number : 0;
+    const auto member = memberOf(key);
+    return member ? member->group->number : 0;
 }
 
 bool
@@ -161,11 +175,11 @@ ClusterFs::NumberedGroups::next(const uint64_t number, uint64_t &cursor, Key &ke
     const auto group = find(number);
     if (!group)
         return false;
-    const auto member = group->members.upper_bound(cursor);
-    if (member == group->members.end())
+    const auto n = group->members.after(cursor);
+    if (!n)
         return false;
-    cursor = member->first;
-    key = member->second;
+    cursor = members_[n].serial;
+    key = members_[n].name;
     return true;
 }
 
@@ -173,15 +187,16 @@ void
 ClusterFs::NumberedGroups::around(const Key &key, std::vector<Key> &out, const size_t most) const
 {
     out.clear();
-    const auto place = placeOf(key);
-    if (!place || !most)
+    const auto member = memberOf(key);
+    if (!member || !most)
         return;
-    const auto &members = place->group->members;
-    auto at = members.find(place->serial);
-    for (auto before = most / 2; before && at != members.begin(); --before)
-        --at;
-    for (; at != members.end() && out.size() < most; ++at)
-        out.push_back(at->second);
+    const auto &members = member->group->members;
+    auto first = member->serial;
+    auto before = most / 2;
+    for (auto n = members.before(first); before && n; n = members.before(first), --before)
+        first = members_[n].serial;
+    for (auto n = members.after(first - 1); n && out.size() < most; n = members.after(members_[n].serial))
+        out.push_back(members_[n].name);
 }
 
 /* what is said of groups */
@@ -193,15 +208,15 @@ ClusterFs::NumberedGroups::setFavour(const uint64_t number, const Favour favour)
     if (!group)
         return favour == Favour::none ? Status::ok : Status::busy;
     group->favour = favour;
-    forgetIfEmpty(group);
+    forgetIfEmpty(*group);
     return Status::ok;
 }
 
 ClusterFs::Favour
 ClusterFs::NumberedGroups::favourOf(const Key &key) const
 {
-    const auto place = placeOf(key);
-    return place ? place->group->favour : Favour::none;
+    const auto member = memberOf(key);
+    return member ? member->group->favour : Favour::none;
 }
 
 ClusterFs::Status
@@ -215,15 +230,15 @@ ClusterFs::NumberedGroups::setPersist(const uint64_t number, const uint32_t seco
     group->persist = seconds;
     if (seconds)
         persists_.insert(seconds);
-    forgetIfEmpty(group);
+    forgetIfEmpty(*group);
     return Status::ok;
 }
 
 uint32_t
 ClusterFs::NumberedGroups::persistOf(const Key &key) const
 {
-    const auto place = persists_.empty() ? nullptr : placeOf(key);
-    return place ? place->group->persist : 0;
+    const auto member = persists_.empty() ? nullptr : memberOf(key);
+    return member ? member->group->persist : 0;
 }
 
 uint32_t
@@ -257,15 +272,16 @@ ClusterFs::NumberedGroups::save(const bool again, const IsKept &isKept, const si
         record.kind = SavedGroups::numbered;
         record.name = group.number;
         record.site = uint64_t(group.persist) << 8 | static_cast<uint8_t>(group.favour);
-        auto member = group.members.upper_bound(saved_.serial);
-        for (; member != group.members.end() && looks < looksAtOnce; ++member, ++looks) {
+        auto n = group.members.after(saved_.serial);
+        for (; n && looks < looksAtOnce; n = group.members.after(saved_.serial), ++looks) {
             if (used + record.bytes() + SavedGroups::MemberRecord::encodedBytes > bytes)
                 break;
-            saved_.serial = member->first;
-            if (!isKept(member->second))
+            const auto &member = members_[n];
+            saved_.serial = member.serial;
+            if (!isKept(member.name))
                 continue;
             SavedGroups::MemberRecord one;
-            one.key = member->second;
+            one.key = member.name;
             one.weight = one.forever;
             one.evidence = static_cast<uint8_t>(Evidence::explicitly);
             one.home = true;
@@ -276,7 +292,7 @@ ClusterFs::NumberedGroups::save(const bool again, const IsKept &isKept, const si
             out.push_back(std::move(record));
             begun_ = true;
         }
-        if (member != group.members.end())
+        if (n)
             return looks < looksAtOnce ? SavedGroups::Saved::full : SavedGroups::Saved::some;
         if (group.number == UINT64_MAX)
             break;
@@ -301,12 +317,13 @@ ClusterFs::NumberedGroups::restore(const SavedGroups::GroupRecord &record)
     if (!group->persist && persist)
         (void)setPersist(record.name, persist);
     for (const auto &member: record.members) {
-        if (placeOf(member.key))
+        if (memberOf(member.key))
             continue; // this run was told where it is
-        if (full())
+        if (!enter(*group, member.key)) {
+            forgetIfEmpty(*group);
             return false;
-        enter(group, member.key);
+        }
     }
-    forgetIfEmpty(group);
+    forgetIfEmpty(*group);
     return true;
 }

@@ -7,13 +7,13 @@
 #include "fs/cluster/api/GroupOrders.h"
 #include "fs/cluster/base/Types.h"
 #include "fs/cluster/layout/SavedGroups.h"
+#include "fs/cluster/learning/MemberList.h"
 
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 namespace ClusterFs {
@@ -22,18 +22,22 @@ namespace ClusterFs {
 /// size, an object one group at most. Nothing is learned, and nothing fades; when there is no room for another
 /// member, those that are not in the store make some.
 ///
-/// Each member takes about bytesEach of memory. One thread makes all calls, none of which takes long, however large a group is:
+/// Each member takes about bytesEach of memory, and a group as much as groupTakes members. One thread makes all calls, none of which takes long, however large a group is:
 /// sweep() does the rest of dissolve() piece by piece.
 class NumberedGroups
 {
 public:
-    static constexpr uint64_t bytesEach = 160; ///< of memory, for a member
+    static constexpr uint64_t bytesEach = 50; ///< of memory, for a member
+    static constexpr uint64_t groupTakes = 8; ///< members that have as much memory as a group has beside its own
 
     /// whether an object is in the store
     using IsKept = std::function<bool(const Key &)>;
 
-    /// \param bytes memory limit
-    explicit NumberedGroups(uint64_t bytes);
+    /// \param bytes memory limit; it is taken as members come
+    /// \param seed see Pool
+    explicit NumberedGroups(uint64_t bytes, uint64_t seed = 0);
+    NumberedGroups(const NumberedGroups &) = delete; // its lists refer to its members
+    NumberedGroups &operator =(const NumberedGroups &) = delete;
 
     /// Puts an object into a group, and takes it out of another one.
     /// \param isKept who may be forgotten for it
@@ -76,7 +80,7 @@ public:
     uint32_t leastPersist() const; ///< of all groups; neverPersist when nothing was said
 
     size_t groups() const { return groups_.size(); }
-    size_t members() const { return places_.size(); }
+    size_t members() const { return members_.used(); }
 
     /// Appends records of groups for the next run: of the members that are in the store, and of all that was said of groups. One
     /// call takes less than a millisecond.
@@ -89,32 +93,42 @@ public:
     bool restore(const SavedGroups::GroupRecord &);
 
 private:
+    struct Group;
+    /// an object of a group
+    struct Member {
+        Key name;
+        uint32_t next; ///< of the pool
+        uint32_t used : 1; ///< of the pool
+        uint32_t marked : 1; ///< of the pool
+        Group *group; ///< which has it in its list
+        uint64_t serial; ///< number of the assignment: the order in which they came
+    };
+    static_assert(sizeof(Member) == 40, "there are many of them");
+    using Members = Pool<Member, Key>;
+
     struct Group {
-        uint64_t number;
+        explicit Group(const Members &all): members(all) {}
+
+        uint64_t number = 0;
         Favour favour = Favour::none;
         uint32_t persist = 0; ///< see setPersist()
         bool dissolved = false;
-        std::map<uint64_t, Key> members; ///< by serial number: in the order in which they came
+        MemberList<Members> members;
     };
-    using GroupPointer = std::shared_ptr<Group>;
-    /// where an object is
-    struct Place {
-        GroupPointer group;
-        uint64_t serial;
-    };
-    using Places = std::unordered_map<Key, Place, KeyHash>;
+    using GroupPointer = std::unique_ptr<Group>;
 
-    GroupPointer find(uint64_t group) const;
-    GroupPointer findOrMake(uint64_t group);
-    const Place *placeOf(const Key &) const;
-    void enter(const GroupPointer &, const Key &);
-    void forgetIfEmpty(const GroupPointer &);
-    bool full() const { return places_.size() + groups_.size() >= limit_; }
+    Group *find(uint64_t group) const;
+    Group *findOrMake(uint64_t group);
+    const Member *memberOf(const Key &) const;
+    bool enter(Group &, const Key &);
+    void forget(uint32_t member);
+    void forgetIfEmpty(const Group &);
+    bool full(const uint64_t more = 1) const { return members_.used() + groups_.size() * groupTakes + more > limit_; }
     bool makeRoom(const IsKept &);
 
-    const size_t limit_; ///< members and groups together
+    const uint64_t limit_; ///< members, each group counting as groupTakes
+    Members members_;
     std::map<uint64_t, GroupPointer> groups_;
-    Places places_;
     std::deque<GroupPointer> leaving_; ///< dissolved, and not empty yet
     std::multiset<uint32_t> persists_; ///< of all groups that have one
     uint64_t lastSerial_ = 0;

@@ -51,7 +51,7 @@ ClusterFs::Tracker::Tracker(const uint64_t bytes, const uint64_t seed):
     groups_(table_),
     archive_(table_, groups_),
     clients_(objectsIn(bytes) / objectsPerClient, seed, table_),
-    numbered_(bytes)
+    numbered_(bytes, seed)
 {
 }
 
