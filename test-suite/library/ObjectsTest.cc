@@ -395,7 +395,7 @@ TEST_F(Objects, aFullGroupIsTold) {
     int result = 0;
     clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
     attributes.group = 7;
-    for (; n < 20000 && result == 0; ++n) {
+    for (; n < 30000 && result == 0; ++n) {
         const auto name = std::to_string(n);
         result = clusterfs_write(store->get(), name.data(), name.size(), "b", 1, &attributes);
     }
