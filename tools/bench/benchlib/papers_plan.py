@@ -39,7 +39,7 @@ SCALES = {
     "full": Scale(hummingbird=16, measured=2100, sync=True,
                   tables={"2": ((4, 256), (4, 1024), (8, 256), (8, 1024)), "3": ((4, 256), (4, 1024), (8, 256), (8, 1024)),
                           "4": ((4, 256), (9, 256), (15, 256)), "5": ((4, 256), (8, 256))},
-                  cfs=1, damelo=8, damelo_reads=4096, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
+                  cfs=1, damelo=8, damelo_reads=0, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
                   tfs_measured=3000, bandwidth=(("hdd", 192), ("ssd", 512))),
     "quick": Scale(hummingbird=64, measured=600, sync=True, tables={"2": ((8, 1024),)}, cfs=10, damelo=8, damelo_reads=2500,
                    clusters=(64,), orderings=("zipf-1:8",), tfs_urls=16384, tfs_measured=700, bandwidth=(("ssd", 192),)),
