@@ -150,9 +150,8 @@ MUTANTS = (
     Mutant("older-copies-forgotten", "space/Relocation.cc", "    context.leftBehind.note(since_);\n",
            "", tests="EngineReturn*"),
     # replicas
-    Mutant("replicas-of-damaged-objects", "packing/Packer.cc",
-           "    if (checkExtent(bytes, from.size, header, context_.uuid, from.cluster, from.start) != Status::ok)\n        return; // damaged, or of another key with the same hash\n",
-           "", tests="ReplicaTest.*"),
+    Mutant("replicas-of-damaged-objects", "packing/Packer.cc", "from.cluster, from.start) != Status::ok)\n        return; // damaged",
+           "from.cluster, from.start) == Status::full)\n        return; // damaged", tests="ReplicaTest.*"),
     Mutant("replicas-whatever-they-take", "context/RewriteBudget.h", "return replicated_ + bytes <= (before + packed_) * percent / 100;",
            "return replicated_ + bytes + before + percent > 0;", tests="ReplicaTest.*"),
     Mutant("replicas-of-what-is-gone", "engine/LocalEngine.cc", "    context_.catalog.tellReleases(cache_.replicas);\n", "", tests="ReplicaTest.*"),
