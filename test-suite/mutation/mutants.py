@@ -152,8 +152,8 @@ MUTANTS = (
     # replicas
     Mutant("replicas-of-damaged-objects", "packing/Packer.cc", "from.cluster, from.start) != Status::ok)\n        return; // damaged",
            "from.cluster, from.start) == Status::full)\n        return; // damaged", tests="ReplicaTest.*"),
-    Mutant("replicas-whatever-they-take", "context/RewriteBudget.h", "return replicated_ + bytes <= (before + packed_) * percent / 100;",
-           "return replicated_ + bytes + before + percent > 0;", tests="ReplicaTest.*"),
+    Mutant("replicas-whatever-they-take", "packing/Packer.cc", "!context_.rewrites.allowsReplica(extent, pack.extents, context_.config.replicas))",
+           "false)", tests="ReplicaTest.*"),
     Mutant("replicas-of-what-is-gone", "engine/LocalEngine.cc", "    context_.catalog.tellReleases(cache_.replicas);\n", "", tests="ReplicaTest.*"),
     Mutant("replicas-stay-behind", "packing/Packer.cc", "            replicas_.moved({o.origin, o.originOffset}, {pack.cluster, item.offset});\n",
            "            {}\n", tests="ReplicaTest.*"),

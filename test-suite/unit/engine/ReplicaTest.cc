@@ -126,6 +126,7 @@ TEST_F(ReplicaTest, aDamagedOneCostsNoObject) {
     EXPECT_TRUE(has(shared));
     EXPECT_EQ(counters().corrupt, 1U);
     EXPECT_EQ(counters().readReplicas, 1U);
+    EXPECT_EQ(t.engine->stats().replicasKnown, 0U);
     ASSERT_NO_FATAL_FAILURE(forgetMemory());
     EXPECT_TRUE(has(second));
     EXPECT_TRUE(has(shared));
