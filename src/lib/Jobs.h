@@ -19,6 +19,7 @@ class Bytes
 public:
     Bytes() = default;
     explicit Bytes(const size_t size): data_(new char[size]), size_(size) {}
+    Bytes(std::unique_ptr<char[]> data, const size_t size): data_(std::move(data)), size_(size) {}
 
     char *data() const { return data_.get(); }
     size_t size() const { return size_; }

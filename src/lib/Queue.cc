@@ -104,10 +104,19 @@ Queue::read(const uint64_t tag, const std::string &name)
     auto t = store_->target(name);
     auto &service = t.service;
     const auto labelBytes = t.label.size();
-    const auto job = std::make_shared<ReadJob>(service, t.key, std::move(t.label), true);
+    std::unique_ptr<clusterfs_object> object;
+    EngineView::Copy copy;
+    if (Store::readAlone(t, copy))
+        object = std::make_unique<clusterfs_object>(std::make_unique<Object>(store_, service, labelBytes, std::move(copy)));
     const auto slip = begin(tag, CLUSTERFS_OP_READ);
     if (!slip)
         return -CLUSTERFS_BUSY;
+    if (object) {
+        slip->front().object = object.release();
+        arrived(*slip);
+        return 0;
+    }
+    const auto job = std::make_shared<ReadJob>(service, t.key, std::move(t.label), true);
     return begun(service.post(job, [self = shared_from_this(), job, slip, &service, labelBytes] {
         auto &answer = slip->front();
         answer.result = static_cast<int>(job->result);

@@ -8,6 +8,7 @@
 #include "fs/cluster/layout/Superblock.h"
 #include "lib/Threads.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -129,6 +130,9 @@ Service::openEngine(const std::string &path, const Config &config, std::string &
         error = path + ": " + (error.empty() ? statusText(status) : error);
         return errorOf(status);
     }
+    fileLifetime_ = config.fileLifetime;
+    uses_.reserve(maxUses);
+    toTell_.reserve(maxUses);
     const auto &uuid = engine_->superblock()->uuid;
     memcpy(&number_, uuid.data(), sizeof(number_));
     start();
@@ -147,6 +151,12 @@ Service::openEngine(const std::string &path, const Config &config, std::string &
     };
     const auto loading = std::make_shared<Loading>();
     const auto result = static_cast<int>(call(loading));
+    if (result == 0) {
+        (void)ask([this](const Engine &) {
+            show();
+            return 0;
+        });
+    }
     auto said = messages();
     if (!said.empty())
         said.pop_back(); // its newline
@@ -159,6 +169,78 @@ void
 Service::start()
 {
     thread_ = startThread([this] { serve(); });
+}
+
+/// Maps the engine's memory once more, to read, for callers. Without it, as where descriptors are short, a job reads each object.
+void
+Service::show()
+{
+    SharedTables tables;
+    std::string error;
+    if (!engine_->share(tables, error))
+        return;
+    EngineView::Descriptors descriptors;
+    for (size_t i = 0; i < descriptors.size(); ++i) {
+        const auto fd = tables.memories[i].fd;
+        descriptors[i] = Descriptor(fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    }
+    auto view = std::make_unique<EngineView>();
+    if (!view->map(std::move(descriptors), tables, error))
+        return;
+    view_ = std::move(view);
+    shown_.store(true, std::memory_order_release);
+}
+
+/// whether an object is past its lifetime
+bool
+Service::expired(const ObjectInfo &info) const
+{
+    return fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
+}
+
+bool
+Service::peekAlone(const Key &key, ObjectInfo &info) const
+{
+    return shown_.load(std::memory_order_acquire) && view_->find(key, info) && !expired(info);
+}
+
+bool
+Service::readAlone(const Key &key, const uint64_t most, EngineView::Copy &copy)
+{
+    if (!shown_.load(std::memory_order_acquire) || !view_->read(key, most, copy))
+        return false;
+    if (expired(copy.info))
+        return false;
+    bool many = false;
+    {
+        const std::lock_guard<std::mutex> lock(usesMutex_);
+        if (uses_.size() < maxUses)
+            uses_.push_back(key);
+        many = uses_.size() == maxUses / 2;
+    }
+    if (many) {
+        const Lock lock(mutex_);
+        wake();
+    }
+    return true;
+}
+
+/// tells the engine which objects callers have read by themselves
+void
+Service::tellUses()
+{
+    {
+        const std::lock_guard<std::mutex> lock(usesMutex_);
+        toTell_.swap(uses_);
+    }
+    for (const auto &key: toTell_) {
+        ObjectInfo info;
+        if (!engine_->find(key, info))
+            continue;
+        engine_->touch(key);
+        engine_->noteRead(key);
+    }
+    toTell_.clear();
 }
 
 int64_t
@@ -223,6 +305,7 @@ Service::serve()
 {
     bool sound = true;
     while (sound && takeIncoming()) {
+        tellUses();
         (void)runAll(fresh_);
         pending_.splice(pending_.end(), fresh_);
         sound = turn();
@@ -239,11 +322,15 @@ Service::turn()
     std::string what = "unknown";
     try {
         engine_->poll();
+        const auto state = engine_->state();
+        if (state != EngineState::serving && state != EngineState::readOnly)
+            shown_.store(false, std::memory_order_relaxed);
         return true;
     } catch (const std::exception &e) {
         what = e.what();
     } catch (...) {
     }
+    shown_.store(false, std::memory_order_relaxed);
     const Lock lock(mutex_);
     messages_.push_back("the engine failed, and its device is not used any more: " + what);
     stopping_ = true;
@@ -334,6 +421,7 @@ Service::sleep(const Progress progress)
 void
 Service::endAll()
 {
+    shown_.store(false, std::memory_order_relaxed);
     {
         const Lock lock(mutex_);
         for (auto &entry: incoming_)

@@ -7,7 +7,9 @@
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
 #include "fs/cluster/device/AioDevice.h"
+#include "fs/cluster/engine/EngineView.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -18,6 +20,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 namespace ClusterFs::Library {
 
@@ -89,6 +92,7 @@ class Service
 public:
     static constexpr size_t maxJobs = 1024; ///< jobs that are not over
     static constexpr size_t maxMessages = 64; ///< lines that are kept
+    static constexpr size_t maxUses = 4096; ///< objects of readAlone() that the engine has not heard of; of more it hears nothing
 
     /// Opens the device and the store on it, waits until its index is loaded, and starts the thread.
     /// \param error receives the reason unless 0 is returned
@@ -99,6 +103,15 @@ public:
     ~Service();
     Service(const Service &) = delete;
     Service &operator =(const Service &) = delete;
+
+    /// Copies an object that is in memory on the caller's own thread, as workers of Squid do, and tells the engine of it later.
+    /// \param most bytes that it may have
+    /// \returns false when a job has to look for it
+    bool readAlone(const Key &, uint64_t most, EngineView::Copy &);
+
+    /// Engine::peek() on the caller's own thread.
+    /// \returns false when a job has to look for the object
+    bool peekAlone(const Key &, ObjectInfo &) const;
 
     /// Hands a job over and waits until it is over; waits for room in the queue, too.
     /// \returns its result, or -CLUSTERFS_CLOSED
@@ -144,7 +157,10 @@ private:
     int openEngine(const std::string &path, const Config &, std::string &error);
     Log log();
     void start();
+    void show();
     void serve();
+    void tellUses();
+    bool expired(const ObjectInfo &) const;
     bool turn();
     bool takeIncoming();
     Progress runAll(std::list<Entry> &);
@@ -158,6 +174,13 @@ private:
     std::unique_ptr<Engine> engine_;
     uint64_t number_ = 0;
     int event_ = -1; ///< eventfd: wakes the thread
+    uint32_t fileLifetime_ = 0; ///< seconds; 0 = no limit
+
+    std::unique_ptr<EngineView> view_; ///< for readAlone(); nil when there is none
+    std::atomic<bool> shown_{false}; ///< view_ may be used
+    std::mutex usesMutex_; ///< for uses_, and never held with mutex_
+    std::vector<Key> uses_; ///< objects of readAlone() since the thread looked last
+    std::vector<Key> toTell_; ///< of the thread
 
     std::list<Entry> pending_; ///< of the thread: jobs that were run and are not over
     std::list<Entry> fresh_; ///< of the thread: jobs that were not run yet

@@ -43,6 +43,9 @@ public:
     };
     Target target(const std::string &name) const;
 
+    /// Copies an object that is in memory on this thread, see Service::readAlone().
+    static bool readAlone(const Target &, EngineView::Copy &);
+
     int write(const std::string &name, const void *data, size_t size, uint64_t group) const;
     int create(const std::string &name, int64_t expected, uint64_t group, Service *&, uint64_t &number) const;
     int read(const std::string &name, std::unique_ptr<Object> &);
@@ -85,6 +88,8 @@ class Object
 public:
     /// takes over what the job has found
     Object(std::shared_ptr<Store>, Service &, size_t labelBytes, ReadJob &);
+    /// takes over what Store::readAlone() has copied
+    Object(std::shared_ptr<Store>, Service &, size_t labelBytes, EngineView::Copy &&);
     ~Object();
     Object(const Object &) = delete;
     Object &operator =(const Object &) = delete;
@@ -101,7 +106,7 @@ private:
 
     const std::shared_ptr<Store> store_;
     Service &service_;
-    const size_t labelBytes_;
+    const size_t labelBytes_; ///< in front of the object's own
     const uint64_t size_;
     const uint64_t number_; ///< in Service::readers; 0 when whole_ has all
     const Bytes whole_; ///< with the label

@@ -4,7 +4,9 @@
 #include "test-suite/library/LibrarySupport.h"
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <future>
 #include <limits>
 
 namespace ClusterFs::Library::Testing {
@@ -142,6 +144,64 @@ TEST_F(PoliciesTest, groupsJoinWhenThePolicySaysSo) {
     }
     EXPECT_GE(joined[0], 40) << "each in a cluster of its own";
     EXPECT_LT(joined[1], 15);
+}
+
+/// A caller copies an object that is in memory by itself, whatever the thread of the device does meanwhile: here, it asks a policy.
+TEST_F(PoliciesTest, readsFromMemoryWaitForNobody) {
+    struct Held {
+        std::promise<void> asked, go;
+        std::atomic<bool> first{true};
+    } held;
+    clusterfs_policies policies{};
+    policies.opaque = &held;
+    policies.joins = [](void *const opaque, uint64_t, uint64_t, uint64_t) {
+        auto &h = *static_cast<Held *>(opaque);
+        if (h.first.exchange(false)) {
+            h.asked.set_value();
+            h.go.get_future().wait();
+        }
+        return 1;
+    };
+    ASSERT_NO_FATAL_FAILURE(open(policies));
+    store->write("packed", bytesOf(1, 5000));
+    store->run(CLUSTERFS_PACK);
+    store->write("staged", bytesOf(2, 40000));
+    store->write("nothing", "");
+    clusterfs_attributes attributes = CLUSTERFS_ATTRIBUTES;
+    for (const unsigned n: {0, 1, 2, 3}) {
+        attributes.group = 1 + n / 2;
+        const auto name = std::to_string(n), bytes = bytesOf(n, 3000);
+        ASSERT_EQ(clusterfs_write(store->get(), name.data(), name.size(), bytes.data(), bytes.size(), &attributes), 0);
+    }
+    const auto opened = store->statistic("opened for reading");
+    auto packing = std::async(std::launch::async, [this] { store->run(CLUSTERFS_PACK); });
+    held.asked.get_future().wait();
+    auto reading = std::async(std::launch::async, [this] {
+        EXPECT_EQ(get("packed"), bytesOf(1, 5000));
+        EXPECT_EQ(get("staged"), bytesOf(2, 40000));
+        EXPECT_EQ(get("nothing"), "");
+        EXPECT_EQ(get("2"), bytesOf(2, 3000)) << "which is being packed";
+        EXPECT_TRUE(store->exists("3"));
+        char some[100];
+        EXPECT_EQ(clusterfs_read_into(store->get(), "staged", 6, some, sizeof(some)), 40000);
+        EXPECT_EQ(std::string(some, sizeof(some)), bytesOf(2, 40000).substr(0, sizeof(some)));
+        clusterfs::Queue queue(*store, 4);
+        EXPECT_TRUE(queue.read(7, "packed"));
+        const auto answer = queue.wait(0);
+        ASSERT_TRUE(answer && answer->object);
+        EXPECT_EQ(answer->tag, 7U);
+        EXPECT_EQ(answer->object->str(), bytesOf(1, 5000));
+    });
+    const bool waited = reading.wait_for(std::chrono::seconds(60)) != std::future_status::ready;
+    held.go.set_value();
+    packing.wait();
+    reading.wait();
+    EXPECT_FALSE(waited);
+    EXPECT_EQ(store->statistic("opened for reading"), opened + 6) << "the engine has heard of them";
+    store->remove("packed");
+    EXPECT_FALSE(get("packed"));
+    store->write("staged", bytesOf(3, 100));
+    EXPECT_EQ(get("staged"), bytesOf(3, 100));
 }
 
 TEST_F(PoliciesTest, wrongArguments) {

@@ -634,4 +634,6 @@ ClusterFs::LocalEngine::noteRead(const Key &key)
     const ClusterRange range{r.cluster, context_.catalog.clusters()[r.cluster].sequence, r.offset(), bytes};
     if (const auto window = cache_.windows.find(range))
         window->use(range.start, range.size);
+    if (tracker_.numbered().favourOf(key) == Favour::hated)
+        cache_.windows.putFirst(range);
 }
