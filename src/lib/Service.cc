@@ -26,6 +26,19 @@ constexpr int idleMilliseconds = 100; ///< the engine wants to be run that often
 constexpr int busyMilliseconds = 10; ///< while jobs wait and the device works: it announces its answers
 constexpr int pauseMilliseconds = 1; ///< while jobs wait and the device does not: they wait for the engine's timers
 constexpr unsigned closeMilliseconds = 600000;
+constexpr unsigned tries = 100; ///< to get the engine, a pause of the processor after each: some microseconds, less than a switch of threads
+constexpr unsigned mostHere = 64; ///< jobs that callers run before the engine has a turn again
+
+/// tells the processor that this thread looks for a change in a loop
+void
+pauseProcessor()
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
 
 /// waits until the service has ended a job
 class Waiter
@@ -246,6 +259,13 @@ Service::tellUses()
 int64_t
 Service::call(const JobPointer &job)
 {
+    bool first = false;
+    {
+        const Lock lock(mutex_);
+        first = !jobs_ && !stopping_;
+    }
+    if (first && runHere(*job))
+        return job->result;
     Waiter waiter;
     {
         Lock lock(mutex_);
@@ -261,6 +281,15 @@ Service::call(const JobPointer &job)
 int
 Service::post(const JobPointer &job, std::function<void()> over)
 {
+    bool first = false;
+    {
+        const Lock lock(mutex_);
+        first = !jobs_ && !stopping_;
+    }
+    if (first && runHere(*job)) {
+        over();
+        return 0;
+    }
     const Lock lock(mutex_);
     if (stopping_)
         return -CLUSTERFS_CLOSED;
@@ -268,6 +297,57 @@ Service::post(const JobPointer &job, std::function<void()> over)
         return -CLUSTERFS_BUSY;
     enqueue({job, std::move(over)});
     return 0;
+}
+
+/// takes the engine for a caller
+/// \returns whether it has it; if not, somebody else uses it for longer
+bool
+Service::enter()
+{
+    for (unsigned n = 0; n < tries; ++n) {
+        if (!wanted_.load(std::memory_order_relaxed) && engineMutex_.try_lock())
+            return true;
+        pauseProcessor();
+    }
+    return false;
+}
+
+/// Runs a job on the caller's thread, if nobody uses the engine: to wake the thread, and to be woken by it, takes ten times as long
+/// as most jobs.
+/// \returns whether it is over; if not, it has to be handed over, begun or not
+bool
+Service::runHere(Job &job)
+{
+    if (!enter())
+        return false;
+    std::unique_lock<std::mutex> engine(engineMutex_, std::adopt_lock);
+    if (ended_)
+        return false;
+    tellUses();
+    const bool over = run(job) == Progress::over;
+    const bool many = ++ranHere_ >= mostHere;
+    if (many)
+        ranHere_ = 0;
+    engine.unlock();
+    if (many) {
+        const Lock lock(mutex_);
+        wake();
+    }
+    return over;
+}
+
+/// runs a job once
+Progress
+Service::run(Job &job)
+{
+    try {
+        return job.run(*engine_);
+    } catch (const std::bad_alloc &) {
+        job.result = -CLUSTERFS_NO_MEMORY;
+    } catch (...) {
+        job.result = -CLUSTERFS_INTERNAL;
+    }
+    return Progress::over;
 }
 
 /// the caller has the lock
@@ -304,13 +384,26 @@ void
 Service::serve()
 {
     bool sound = true;
-    while (sound && takeIncoming()) {
+    std::deque<std::function<void(Service &)>> ends;
+    while (sound && takeIncoming(ends)) {
+        wanted_.store(true, std::memory_order_relaxed);
+        std::unique_lock<std::mutex> engine(engineMutex_);
+        wanted_.store(false, std::memory_order_relaxed);
+        for (const auto &end: ends)
+            end(*this);
+        ends.clear();
         tellUses();
         (void)runAll(fresh_);
         pending_.splice(pending_.end(), fresh_);
         sound = turn();
-        sleep(runAll(pending_));
+        const auto progress = runAll(pending_);
+        const bool idle = device_->idle();
+        ranHere_ = 0;
+        engine.unlock();
+        sleep(progress, idle);
     }
+    wanted_.store(true, std::memory_order_relaxed);
+    const std::lock_guard<std::mutex> engine(engineMutex_);
     endAll();
     closeResult_ = sound && engine_->close(closeMilliseconds) == Status::ok ? 0 : -CLUSTERFS_IO;
 }
@@ -337,24 +430,20 @@ Service::turn()
     return false;
 }
 
+/// \param ends receives what handles have left to be done
 /// \returns false when the service is to stop
 bool
-Service::takeIncoming()
+Service::takeIncoming(std::deque<std::function<void(Service &)>> &ends)
 {
-    std::deque<std::function<void(Service &)>> ends;
-    {
-        const Lock lock(mutex_);
-        sleeps_ = false;
-        if (stopping_)
-            return false;
-        while (!incoming_.empty()) {
-            fresh_.push_back(std::move(incoming_.front()));
-            incoming_.pop_front();
-        }
-        ends.swap(ends_);
+    const Lock lock(mutex_);
+    sleeps_ = false;
+    if (stopping_)
+        return false;
+    while (!incoming_.empty()) {
+        fresh_.push_back(std::move(incoming_.front()));
+        incoming_.pop_front();
     }
-    for (const auto &end: ends)
-        end(*this);
+    ends.swap(ends_);
     return true;
 }
 
@@ -366,14 +455,7 @@ Service::runAll(std::list<Entry> &entries)
     auto progress = Progress::over;
     size_t over = 0;
     for (auto i = entries.begin(); i != entries.end();) {
-        auto came = Progress::over;
-        try {
-            came = i->job->run(*engine_);
-        } catch (const std::bad_alloc &) {
-            i->job->result = -CLUSTERFS_NO_MEMORY;
-        } catch (...) {
-            i->job->result = -CLUSTERFS_INTERNAL;
-        }
+        const auto came = run(*i->job);
         if (came != Progress::over) {
             if (progress != Progress::goesOn)
                 progress = came;
@@ -396,7 +478,7 @@ Service::runAll(std::list<Entry> &entries)
 
 /// waits until there is something to do
 void
-Service::sleep(const Progress progress)
+Service::sleep(const Progress progress, const bool deviceIsIdle)
 {
     if (progress == Progress::goesOn)
         return;
@@ -408,7 +490,7 @@ Service::sleep(const Progress progress)
     }
     int milliseconds = idleMilliseconds;
     if (progress == Progress::waits)
-        milliseconds = device_->idle() ? pauseMilliseconds : busyMilliseconds;
+        milliseconds = deviceIsIdle ? pauseMilliseconds : busyMilliseconds;
     struct pollfd events[] = {{event_, POLLIN, 0}, {device_->wakeupFd(), POLLIN, 0}};
     // a failure ends the sleep early, which does no harm
     if (::poll(events, 2, milliseconds) > 0 && events[0].revents) {
@@ -422,6 +504,7 @@ void
 Service::endAll()
 {
     shown_.store(false, std::memory_order_relaxed);
+    ended_ = true;
     {
         const Lock lock(mutex_);
         for (auto &entry: incoming_)

@@ -31,8 +31,8 @@ enum class Progress : uint8_t {
     waits ///< for the device, or for room
 };
 
-/// Something that a caller wants of the engine. It is run on the thread of its service: once when it comes, and once in
-/// each turn of the engine until it is over.
+/// Something that a caller wants of the engine. It is run once when it comes, by the caller's thread or that of its service, and
+/// then on the latter, once in each turn of the engine, until it is over.
 class Job
 {
 public:
@@ -59,7 +59,7 @@ private:
     Function function_;
 };
 
-/// Objects that belong to a caller's handles and are used on one thread. A handle has a number, so that nothing of the
+/// Objects that belong to a caller's handles and are used by one thread at a time. A handle has a number, so that nothing of the
 /// engine is left in a handle that outlives it.
 template <class Thing>
 class Holdings
@@ -85,8 +85,9 @@ private:
     uint64_t last_ = 0;
 };
 
-/// One device, its engine, and the thread that makes all calls of both. Others hand over jobs through a queue that has a
-/// limit. All public calls may come from any thread.
+/// One device, its engine, and a thread that gives the engine its turns. One thread at a time uses the engine: this one, or a
+/// caller's, which runs its own job while this one sleeps and no other job is to come before. What such a job does not end is handed over
+/// through a queue that has a limit. All public calls may come from any thread.
 class Service
 {
 public:
@@ -124,7 +125,7 @@ public:
     }
 
     /// Hands a job over.
-    /// \param over is called once on the thread of the service, unless an error is returned
+    /// \param over is called once, maybe before this returns, unless an error is returned
     /// \returns 0, -CLUSTERFS_BUSY when the queue is full, or -CLUSTERFS_CLOSED
     int post(const JobPointer &, std::function<void()> over);
 
@@ -140,7 +141,7 @@ public:
 
     uint64_t number() const { return number_; } ///< of the device, made from its UUID
 
-    /* only for jobs: the service's own thread uses them */
+    /* only for jobs */
     Holdings<Reader> readers;
     Holdings<Writer> writers;
     const Device &device() const { return *device_; }
@@ -162,9 +163,12 @@ private:
     void tellUses();
     bool expired(const ObjectInfo &) const;
     bool turn();
-    bool takeIncoming();
+    bool takeIncoming(std::deque<std::function<void(Service &)>> &ends);
+    bool enter();
+    bool runHere(Job &);
+    Progress run(Job &);
     Progress runAll(std::list<Entry> &);
-    void sleep(Progress);
+    void sleep(Progress, bool deviceIsIdle);
     void wake();
     void endAll();
     void enqueue(Entry);
@@ -178,10 +182,14 @@ private:
 
     std::unique_ptr<EngineView> view_; ///< for readAlone(); nil when there is none
     std::atomic<bool> shown_{false}; ///< view_ may be used
-    std::mutex usesMutex_; ///< for uses_, and never held with mutex_
-    std::vector<Key> uses_; ///< objects of readAlone() since the thread looked last
-    std::vector<Key> toTell_; ///< of the thread
+    std::mutex usesMutex_; ///< for uses_; no other one is taken while it is held
+    std::vector<Key> uses_; ///< objects of readAlone() since tellUses()
+    std::vector<Key> toTell_; ///< of tellUses()
 
+    std::mutex engineMutex_; ///< for engine_, device_, readers, writers, and all down to ended_; taken before mutex_, or without it
+    std::atomic<bool> wanted_{false}; ///< the thread waits for engineMutex_: callers let it go first
+    unsigned ranHere_ = 0; ///< jobs that callers have run since the thread was woken
+    bool ended_ = false; ///< endAll() was called
     std::list<Entry> pending_; ///< of the thread: jobs that were run and are not over
     std::list<Entry> fresh_; ///< of the thread: jobs that were not run yet
 
