@@ -259,12 +259,7 @@ Service::tellUses()
 int64_t
 Service::call(const JobPointer &job)
 {
-    bool first = false;
-    {
-        const Lock lock(mutex_);
-        first = !jobs_ && !stopping_;
-    }
-    if (first && runHere(*job))
+    if (isFirst() && runHere(*job))
         return job->result;
     Waiter waiter;
     {
@@ -281,12 +276,7 @@ Service::call(const JobPointer &job)
 int
 Service::post(const JobPointer &job, std::function<void()> over)
 {
-    bool first = false;
-    {
-        const Lock lock(mutex_);
-        first = !jobs_ && !stopping_;
-    }
-    if (first && runHere(*job)) {
+    if (isFirst() && runHere(*job)) {
         over();
         return 0;
     }
@@ -350,6 +340,14 @@ Service::run(Job &job)
     return Progress::over;
 }
 
+/// whether nothing that was handed over has to come before what a caller wants now
+bool
+Service::isFirst() const
+{
+    const Lock lock(mutex_);
+    return !jobs_ && !ends_ && !stopping_;
+}
+
 /// the caller has the lock
 void
 Service::enqueue(Entry entry)
@@ -362,10 +360,17 @@ Service::enqueue(Entry entry)
 void
 Service::postEnd(std::function<void(Service &)> end)
 {
+    if (isFirst() && enter()) {
+        const std::lock_guard<std::mutex> engine(engineMutex_, std::adopt_lock);
+        if (!ended_)
+            end(*this);
+        return;
+    }
     const Lock lock(mutex_);
     if (stopping_)
         return;
-    ends_.push_back(std::move(end));
+    incomingEnds_.push_back(std::move(end));
+    ++ends_;
     wake();
 }
 
@@ -389,9 +394,8 @@ Service::serve()
         wanted_.store(true, std::memory_order_relaxed);
         std::unique_lock<std::mutex> engine(engineMutex_);
         wanted_.store(false, std::memory_order_relaxed);
-        for (const auto &end: ends)
-            end(*this);
-        ends.clear();
+        if (!ends.empty())
+            runEnds(ends);
         tellUses();
         (void)runAll(fresh_);
         pending_.splice(pending_.end(), fresh_);
@@ -443,8 +447,19 @@ Service::takeIncoming(std::deque<std::function<void(Service &)>> &ends)
         fresh_.push_back(std::move(incoming_.front()));
         incoming_.pop_front();
     }
-    ends.swap(ends_);
+    ends.swap(incomingEnds_);
     return true;
+}
+
+/// does what handles have left to be done
+void
+Service::runEnds(std::deque<std::function<void(Service &)>> &ends)
+{
+    for (const auto &end: ends)
+        end(*this);
+    const Lock lock(mutex_);
+    ends_ -= ends.size();
+    ends.clear();
 }
 
 /// runs jobs once, and takes those away that are over
@@ -484,7 +499,7 @@ Service::sleep(const Progress progress, const bool deviceIsIdle)
         return;
     {
         const Lock lock(mutex_);
-        if (!incoming_.empty() || !ends_.empty() || stopping_)
+        if (!incoming_.empty() || !incomingEnds_.empty() || stopping_)
             return;
         sleeps_ = true;
     }
@@ -510,8 +525,8 @@ Service::endAll()
         for (auto &entry: incoming_)
             fresh_.push_back(std::move(entry));
         incoming_.clear();
-        ends_.clear();
-        jobs_ = 0;
+        incomingEnds_.clear();
+        jobs_ = ends_ = 0;
         room_.notify_all();
     }
     pending_.splice(pending_.end(), fresh_);

@@ -164,6 +164,8 @@ private:
     bool expired(const ObjectInfo &) const;
     bool turn();
     bool takeIncoming(std::deque<std::function<void(Service &)>> &ends);
+    void runEnds(std::deque<std::function<void(Service &)>> &ends);
+    bool isFirst() const;
     bool enter();
     bool runHere(Job &);
     Progress run(Job &);
@@ -196,8 +198,9 @@ private:
     mutable std::mutex mutex_; ///< for all below
     std::condition_variable room_; ///< jobs_ has become smaller
     std::deque<Entry> incoming_;
-    std::deque<std::function<void(Service &)>> ends_;
+    std::deque<std::function<void(Service &)>> incomingEnds_;
     size_t jobs_ = 0; ///< that are not over
+    size_t ends_ = 0; ///< calls of postEnd() whose functions were not called yet
     bool sleeps_ = false; ///< the thread waits, or is about to
     bool stopping_ = false;
     std::deque<std::string> messages_;
