@@ -82,8 +82,9 @@ typedef struct clusterfs_candidate {
     uint32_t uses;  /**< since it was written; 7 = 7 or more */
 } clusterfs_candidate;
 
-/** A program's own policies in place of those of a store. The store calls them while it works, one at a time for each device, on a thread
- * of its own or in a call of the program. So they are quick, call nothing of this library, and give the same answer to the same question. nil = that policy is the store's own. Set it to zeros and
+/** A program's own policies in place of those of a store. The store calls them while it works, one at a time for each device, on a
+ * thread of its own or in a call of the program. So they are quick, call nothing of this library, and give the same answer to the
+ * same question. nil = that policy is the store's own. Set it to zeros and
  * struct_size first. */
 typedef struct clusterfs_policies {
     size_t struct_size; /**< sizeof(clusterfs_policies): later versions have more members; 0 means nothing in them */
