@@ -149,6 +149,9 @@ MUTANTS = (
            "(relocator_.copied(cluster_))", tests="EngineReturn*"),
     Mutant("older-copies-forgotten", "space/Relocation.cc", "    context.leftBehind.note(since_);\n",
            "", tests="EngineReturn*"),
+    # who waits for whom
+    Mutant("readers-wait-for-housekeeping", "cache/WindowLoader.cc",
+           "        device_.hasten(geometry_.clusterOffset(load->range.cluster) + load->range.start);\n", "", tests="WindowLoaderTest.*"),
     # replicas
     Mutant("replicas-of-damaged-objects", "packing/Packer.cc", "from.cluster, from.start) != Status::ok)\n        return; // damaged",
            "from.cluster, from.start) == Status::full)\n        return; // damaged", tests="ReplicaTest.*"),

@@ -82,6 +82,28 @@ TEST_F(WindowLoaderTest, readsGoToADeviceThatIsBusy) {
     ASSERT_TRUE(settle(4));
 }
 
+/// a reader may want what housekeeping is about to read: it does not wait for all that was queued before
+TEST_F(WindowLoaderTest, aReaderMakesAReadUrgent) {
+    device.device->setDepth(2); // one background request at a time
+    device.device->setDelay(5000, 5000);
+    for (uint32_t n = 0; n < 6; ++n)
+        loader.load({ClusterNo(n), 1_seq, 0, 100}, ClusterNo(n), IoClass::background, noted());
+    EXPECT_EQ(reads(), 1U);
+    const auto begin = device.clock.micros();
+    loader.load({4_c, 1_seq, 0, 100}, 4_c, IoClass::background, noted());
+    EXPECT_EQ(reads(), 1U);
+    bool mine = false;
+    loader.load({4_c, 1_seq, 0, 50}, 4_c, IoClass::urgent, [&](const Status s) { mine = s == Status::ok; });
+    EXPECT_EQ(reads(), 2U);
+    while (!mine && device.clock.micros() < begin + 100000) {
+        device.clock.advance(1000);
+        device.device->poll();
+    }
+    EXPECT_TRUE(mine);
+    EXPECT_LE(device.clock.micros() - begin, 7000U);
+    ASSERT_TRUE(settle(7));
+}
+
 TEST_F(WindowLoaderTest, aPinStaysUntilTheAnswer) {
     device.device->script(IoOp::read, 1, Fault::error);
     loader.load({3_c, 1_seq, 0, 100}, 5_c, IoClass::urgent, noted());

@@ -222,6 +222,23 @@ TEST_F(DeviceTest, urgentOvertakesBackground)
     EXPECT_EQ(device.queued(), 9U);
 }
 
+TEST_F(DeviceTest, aReadThatSomebodyWaitsForIsUrgent)
+{
+    PuppetDevice device(clock, 4);
+    addMany(device, 6, IoClass::background); // each at the same place
+    EXPECT_EQ(device.order, "bb");
+    device.hasten(12345);
+    EXPECT_EQ(device.order, "bb") << "nothing begins there";
+    device.hasten(0);
+    device.hasten(0);
+    EXPECT_EQ(device.order, "bbuu");
+    EXPECT_EQ(device.queued(), 2U);
+    while (device.inFlight())
+        device.complete(), device.poll();
+    EXPECT_EQ(answers.size(), 6U);
+    EXPECT_EQ(device.inFlight(), 0U);
+}
+
 TEST_F(DeviceTest, backgroundIsNotStarved)
 {
     PuppetDevice device(clock, 4);

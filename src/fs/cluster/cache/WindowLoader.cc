@@ -49,18 +49,23 @@ ClusterFs::WindowLoader::has(const ClusterRange &r) const
 }
 
 bool
-ClusterFs::WindowLoader::join(const ClusterRange &r, Done &done)
+ClusterFs::WindowLoader::join(const ClusterRange &r, const IoClass ioClass, Done &done)
 {
     const auto load = coming(r);
-    if (load)
-        load->waiters.push_back(std::move(done));
-    return load;
+    if (!load)
+        return false;
+    load->waiters.push_back(std::move(done));
+    if (ioClass == IoClass::urgent && load->ioClass == IoClass::background) {
+        load->ioClass = ioClass; // if it is deferred
+        device_.hasten(geometry_.clusterOffset(load->range.cluster) + load->range.start);
+    }
+    return true;
 }
 
 void
 ClusterFs::WindowLoader::load(const ClusterRange &r, const ClusterNo pin, const IoClass ioClass, Done done)
 {
-    if (!join(r, done))
+    if (!join(r, ioClass, done))
         begin(enqueue(r, pin, ioClass, std::move(done)));
 }
 

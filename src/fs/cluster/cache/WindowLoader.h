@@ -34,9 +34,9 @@ public:
     /// \param pin the cluster whose pin keeps the bytes in place meanwhile
     void load(const ClusterRange &, ClusterNo pin, IoClass, Done);
 
-    /// Joins a read under way that covers the bytes.
+    /// Joins a read under way that covers the bytes. Where somebody waits for them, a read for housekeeping goes first from now on.
     /// \returns whether there is one, which then has taken the callback
-    bool join(const ClusterRange &, Done &);
+    bool join(const ClusterRange &, IoClass, Done &);
 
     /// Reads one extent that no read under way brings, and its group with it when that pays (a group read).
     /// \param extent the bytes that are wanted

@@ -83,6 +83,19 @@ Device::submit(Io io)
     stats_.maxQueued = std::max<uint64_t>(stats_.maxQueued, queued());
 }
 
+void
+Device::hasten(const uint64_t offset)
+{
+    const auto isIt = [offset](const Request *const r) { return r->io.op == IoOp::read && r->io.offset == offset; };
+    const auto found = std::find_if(background_.begin(), background_.end(), isIt);
+    if (found == background_.end())
+        return;
+    (*found)->io.ioClass = IoClass::urgent;
+    urgent_.push_back(*found);
+    background_.erase(found);
+    startQueued();
+}
+
 /// the queue whose first request may start now, or nil
 std::deque<Device::Request *> *
 Device::nextQueue()

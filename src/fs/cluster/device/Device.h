@@ -71,6 +71,10 @@ public:
     /// answered before it was submitted.
     void submit(Io);
 
+    /// Somebody waits for a background read by now: if it is queued, it becomes an urgent one.
+    /// \param offset where it begins, bytes
+    void hasten(uint64_t offset);
+
     /// Delivers the answers that have arrived and starts requests that waited for
     /// room. Answers that come up meanwhile wait for the next call, so this ends
     /// even if each done() submits again. Called from a done(), it does nothing.

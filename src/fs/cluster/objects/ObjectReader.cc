@@ -349,7 +349,7 @@ ClusterFs::ObjectReader::fetch(const uint64_t offset, std::function<void(Status)
         cache_.loader.load(piece.range, piece.pin, IoClass::urgent, std::move(arrived));
         if (piece.part)
             readAhead(piece);
-    } else if (!cache_.loader.join(piece.range, arrived)) {
+    } else if (!cache_.loader.join(piece.range, IoClass::urgent, arrived)) {
         const auto run = groupAround(piece);
         alone_ = !cache_.loader.loadWithGroup(piece.range, run, std::move(arrived));
         if (context_.readKeys.size() < StoreContext::maxReadKeys)
