@@ -208,7 +208,7 @@ Service::show()
 bool
 Service::expired(const ObjectInfo &info) const
 {
-    return fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
+    return pastLifetime(info.timestamp, fileLifetime_, clock_);
 }
 
 bool
@@ -231,10 +231,8 @@ Service::readAlone(const Key &key, const uint64_t most, EngineView::Copy &copy)
             uses_.push_back(key);
         many = uses_.size() == maxUses / 2;
     }
-    if (many) {
-        const Lock lock(mutex_);
-        wake();
-    }
+    if (many)
+        wakeForTurn();
     return true;
 }
 
@@ -319,10 +317,8 @@ Service::runHere(Job &job)
     if (many)
         ranHere_ = 0;
     engine.unlock();
-    if (many) {
-        const Lock lock(mutex_);
-        wake();
-    }
+    if (many)
+        wakeForTurn();
     return over;
 }
 
@@ -385,11 +381,19 @@ Service::wake()
     (void)!write(event_, &one, sizeof(one)); // cannot fail: the counter is far from its end
 }
 
+/// callers have done much by themselves: the engine is to hear of it, or to have a turn
+void
+Service::wakeForTurn()
+{
+    const Lock lock(mutex_);
+    wake();
+}
+
 void
 Service::serve()
 {
     bool sound = true;
-    std::deque<std::function<void(Service &)>> ends;
+    Ends ends;
     while (sound && takeIncoming(ends)) {
         wanted_.store(true, std::memory_order_relaxed);
         std::unique_lock<std::mutex> engine(engineMutex_);
@@ -437,7 +441,7 @@ Service::turn()
 /// \param ends receives what handles have left to be done
 /// \returns false when the service is to stop
 bool
-Service::takeIncoming(std::deque<std::function<void(Service &)>> &ends)
+Service::takeIncoming(Ends &ends)
 {
     const Lock lock(mutex_);
     sleeps_ = false;
@@ -453,7 +457,7 @@ Service::takeIncoming(std::deque<std::function<void(Service &)>> &ends)
 
 /// does what handles have left to be done
 void
-Service::runEnds(std::deque<std::function<void(Service &)>> &ends)
+Service::runEnds(Ends &ends)
 {
     for (const auto &end: ends)
         end(*this);

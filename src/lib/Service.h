@@ -152,6 +152,7 @@ private:
         JobPointer job;
         std::function<void()> over;
     };
+    using Ends = std::deque<std::function<void(Service &)>>; ///< what handles have left to be done
     using Lock = std::unique_lock<std::mutex>;
 
     Service();
@@ -163,8 +164,8 @@ private:
     void tellUses();
     bool expired(const ObjectInfo &) const;
     bool turn();
-    bool takeIncoming(std::deque<std::function<void(Service &)>> &ends);
-    void runEnds(std::deque<std::function<void(Service &)>> &ends);
+    bool takeIncoming(Ends &ends);
+    void runEnds(Ends &ends);
     bool isFirst() const;
     bool enter();
     bool runHere(Job &);
@@ -172,6 +173,7 @@ private:
     Progress runAll(std::list<Entry> &);
     void sleep(Progress, bool deviceIsIdle);
     void wake();
+    void wakeForTurn();
     void endAll();
     void enqueue(Entry);
 
@@ -198,7 +200,7 @@ private:
     mutable std::mutex mutex_; ///< for all below
     std::condition_variable room_; ///< jobs_ has become smaller
     std::deque<Entry> incoming_;
-    std::deque<std::function<void(Service &)>> incomingEnds_;
+    Ends incomingEnds_;
     size_t jobs_ = 0; ///< that are not over
     size_t ends_ = 0; ///< calls of postEnd() whose functions were not called yet
     bool sleeps_ = false; ///< the thread waits, or is about to

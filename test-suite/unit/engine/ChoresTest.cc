@@ -5,8 +5,6 @@
 
 #include "fs/cluster/engine/Chores.h"
 
-#include <optional>
-
 namespace ClusterFs {
 namespace Testing {
 namespace {
@@ -28,22 +26,6 @@ protected:
 
     void SetUp() override { ASSERT_NO_FATAL_FAILURE(t.start()); }
 
-    std::shared_ptr<std::optional<Status>> begin(const Chore chore, const uint64_t bytes = 0) {
-        const auto answer = std::make_shared<std::optional<Status>>();
-        t.engine->run(chore, bytes, [answer](const Status s) {
-            EXPECT_FALSE(*answer) << "answered twice";
-            *answer = s;
-        });
-        EXPECT_FALSE(*answer) << "answered before poll()";
-        return answer;
-    }
-
-    std::optional<Status> run(const Chore chore, const uint64_t bytes = 0) {
-        const auto answer = begin(chore, bytes);
-        t.until([&] { return answer->has_value(); }, 20000);
-        return *answer;
-    }
-
     void storeSome(const uint64_t count, const size_t size = 5000) {
         for (uint64_t n = 0; n < count; ++n)
             ASSERT_EQ(t.store(keyOf(n), bytesOf(n, size)), Status::ok);
@@ -56,15 +38,15 @@ constexpr Chore all[] = {Chore::sync, Chore::pack, Chore::packFromHead, Chore::f
 
 TEST_F(ChoresTest, anEmptyStoreHasNothingToDo) {
     for (const auto chore: all)
-        EXPECT_EQ(run(chore), Status::ok);
+        EXPECT_EQ(t.runChore(chore), Status::ok);
 }
 
 TEST_F(ChoresTest, packedObjectsAreStillThere) {
     for (const auto chore: {Chore::pack, Chore::packFromHead}) {
         ASSERT_NO_FATAL_FAILURE(storeSome(60));
-        EXPECT_EQ(run(chore), Status::ok);
+        EXPECT_EQ(t.runChore(chore), Status::ok);
         EXPECT_EQ(t.engine->stats().stagedObjects, 0U);
-        EXPECT_EQ(run(Chore::freeMemory), Status::ok);
+        EXPECT_EQ(t.runChore(Chore::freeMemory), Status::ok);
         EXPECT_EQ(t.engine->stats().readCacheBytes, 0U);
         for (uint64_t n = 0; n < 60; ++n)
             EXPECT_TRUE(t.has(keyOf(n), bytesOf(n, 5000))) << n;
@@ -74,7 +56,7 @@ TEST_F(ChoresTest, packedObjectsAreStillThere) {
 /// objects that are deleted meanwhile leave the middle of the list
 TEST_F(ChoresTest, packingEndsWhenOthersTakeItsWorkAway) {
     ASSERT_NO_FATAL_FAILURE(storeSome(60));
-    const auto answer = begin(Chore::pack, 20 * 5120);
+    const auto answer = t.beginChore(Chore::pack, 20 * 5120);
     for (uint64_t n = 5; n < 60; ++n)
         ASSERT_TRUE(t.engine->remove(keyOf(n)));
     ASSERT_TRUE(t.until([&] { return answer->has_value(); }, 20000));
@@ -83,11 +65,11 @@ TEST_F(ChoresTest, packingEndsWhenOthersTakeItsWorkAway) {
 
 TEST_F(ChoresTest, aCheckpointThatIsAskedForBeginsAfterwards) {
     ASSERT_NO_FATAL_FAILURE(storeSome(60));
-    EXPECT_EQ(run(Chore::pack), Status::ok);
-    const auto first = begin(Chore::checkpoint);
+    EXPECT_EQ(t.runChore(Chore::pack), Status::ok);
+    const auto first = t.beginChore(Chore::checkpoint);
     for (int i = 0; i < 3 && !first->has_value(); ++i)
         t.step(); // the first one is under way
-    const auto second = begin(Chore::checkpoint);
+    const auto second = t.beginChore(Chore::checkpoint);
     ASSERT_TRUE(t.until([&] { return first->has_value() && second->has_value(); }, 20000));
     EXPECT_EQ(**first, Status::ok);
     EXPECT_EQ(**second, Status::ok);
@@ -96,21 +78,21 @@ TEST_F(ChoresTest, aCheckpointThatIsAskedForBeginsAfterwards) {
 
 TEST_F(ChoresTest, aDeviceThatTakesNoWritesCanStillFreeMemory) {
     ASSERT_NO_FATAL_FAILURE(storeSome(60));
-    ASSERT_EQ(run(Chore::pack), Status::ok);
+    ASSERT_EQ(t.runChore(Chore::pack), Status::ok);
     ASSERT_GT(t.engine->stats().readCacheBytes, 0U);
     ASSERT_EQ(t.store(keyOf(100), bytesOf(100, 1000)), Status::ok);
     t.faulty->script(IoOp::write, t.faulty->requests(IoOp::write) + 1, Fault::error, true);
     for (const auto chore: {Chore::sync, Chore::pack, Chore::packFromHead, Chore::checkpoint, Chore::freeDisk})
-        EXPECT_EQ(run(chore, chore == Chore::freeDisk ? 30 * MB : 0), Status::ioError);
+        EXPECT_EQ(t.runChore(chore, chore == Chore::freeDisk ? 30 * MB : 0), Status::ioError);
     EXPECT_EQ(t.engine->state(), EngineState::readOnly);
-    EXPECT_EQ(run(Chore::freeMemory), Status::ok);
+    EXPECT_EQ(t.runChore(Chore::freeMemory), Status::ok);
     EXPECT_EQ(t.engine->stats().readCacheBytes, 0U);
     EXPECT_TRUE(t.has(keyOf(7), bytesOf(7, 5000)));
 }
 
 TEST_F(ChoresTest, moreRoomThanThereIsCannotBeMade) {
     ASSERT_NO_FATAL_FAILURE(storeSome(100));
-    EXPECT_EQ(run(Chore::freeDisk, 1000 * MB), Status::full);
+    EXPECT_EQ(t.runChore(Chore::freeDisk, 1000 * MB), Status::full);
     EXPECT_EQ(t.engine->objectCount(), 100U) << "nothing was lost for it";
 }
 

@@ -3,8 +3,6 @@
 
 #include "test-suite/unit/support/EngineSupport.h"
 
-#include <optional>
-
 namespace ClusterFs {
 namespace Testing {
 namespace {
@@ -29,16 +27,7 @@ protected:
     void SetUp() override { ASSERT_NO_FATAL_FAILURE(t.start()); }
 
     /// \returns the answer; nothing when none came
-    std::optional<Status> sync() {
-        const auto answer = std::make_shared<std::optional<Status>>();
-        t.engine->run(Chore::sync, 0, [answer](const Status s) {
-            EXPECT_FALSE(*answer) << "answered twice";
-            *answer = s;
-        });
-        EXPECT_FALSE(*answer) << "answered before poll()";
-        t.until([&] { return answer->has_value(); }, 20000);
-        return *answer;
-    }
+    std::optional<Status> sync() { return t.runChore(Chore::sync); }
 
     void cutAndReopen() {
         t.cut();

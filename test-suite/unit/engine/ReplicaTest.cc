@@ -37,14 +37,22 @@ protected:
     /// both groups are on the device, the shared object being in memory meanwhile
     void prepare() {
         ASSERT_NO_FATAL_FAILURE(t.start());
+        ASSERT_NO_FATAL_FAILURE(storeFirst());
+        ASSERT_NO_FATAL_FAILURE(storeSecond());
+    }
+
+    void storeFirst() {
         t.engine->collocate(keyOf(first), {keyOf(shared)});
-        ASSERT_NO_FATAL_FAILURE(store({first, shared}));
+        store({first, shared});
+    }
+
+    void storeSecond() {
         t.engine->collocate(keyOf(second), {keyOf(shared)});
         // something else fills most of the cluster: a replica may be a tenth of what is packed with it
         std::vector<uint64_t> objects(18);
         std::iota(objects.begin(), objects.end(), filler);
         objects.push_back(second);
-        ASSERT_NO_FATAL_FAILURE(store(objects));
+        store(objects);
     }
 
     /// other objects take the memory
@@ -135,17 +143,12 @@ TEST_F(ReplicaTest, aDamagedOneCostsNoObject) {
 
 TEST_F(ReplicaTest, aDamagedObjectIsNotReplicated) {
     ASSERT_NO_FATAL_FAILURE(t.start());
-    t.engine->collocate(keyOf(first), {keyOf(shared)});
-    ASSERT_NO_FATAL_FAILURE(store({first, shared}));
+    ASSERT_NO_FATAL_FAILURE(storeFirst());
     ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
     t.settle();
     ASSERT_TRUE(t.damageFirst(contentOf(shared)));
     EXPECT_TRUE(has(first)); // its group comes with it, and nobody has checked the shared object yet
-    t.engine->collocate(keyOf(second), {keyOf(shared)});
-    std::vector<uint64_t> objects(18);
-    std::iota(objects.begin(), objects.end(), filler);
-    objects.push_back(second);
-    ASSERT_NO_FATAL_FAILURE(store(objects));
+    ASSERT_NO_FATAL_FAILURE(storeSecond());
     EXPECT_EQ(counters().replicas, 0U);
     EXPECT_FALSE(has(shared));
 }
@@ -184,11 +187,14 @@ TEST_F(ReplicaTest, aPageIsPrefetchedWithThem) {
         ASSERT_NO_FATAL_FAILURE(store(objects));
     }
     EXPECT_EQ(counters().replicas, 1U) << "two pages share it, and it came in with the first";
+    const auto open = [this](const uint64_t page, const uint64_t client) {
+        t.engine->note(requestFor(page, 0, client));
+        for (int i = 0; i < 20; ++i)
+            t.step();
+    };
     ASSERT_NO_FATAL_FAILURE(forgetMemory());
-    auto before = reads();
-    t.engine->note(requestFor(2, 0, 9));
-    for (int i = 0; i < 20; ++i)
-        t.step();
+    const auto before = reads();
+    open(2, 9);
     EXPECT_EQ(reads() - before, 1U);
     for (uint64_t n = 0; n < members; ++n)
         EXPECT_TRUE(has(objectOf(2, n))) << n;
@@ -196,10 +202,7 @@ TEST_F(ReplicaTest, aPageIsPrefetchedWithThem) {
     EXPECT_EQ(reads() - before, 1U);
     EXPECT_EQ(counters().readReplicas, 1U);
     // the other page needs what is missing of it, and not the common object
-    before = t.faulty->stats().of(IoOp::read).bytes;
-    t.engine->note(requestFor(1, 0, 10));
-    for (int i = 0; i < 20; ++i)
-        t.step();
+    open(1, 10);
     EXPECT_EQ(t.engine->stats().prefetches.objects, members + 1 + members - 1);
 }
 

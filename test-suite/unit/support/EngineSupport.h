@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 #include <unordered_map>
@@ -251,6 +252,25 @@ public:
         const auto before = engine->stats().counters.checkpoints;
         engine->requestCheckpoint();
         return until([&] { return engine->stats().counters.checkpoints > before; });
+    }
+
+    using ChoreAnswer = std::shared_ptr<std::optional<Status>>;
+    /// begins a chore, which is answered once, and not before the next turn
+    ChoreAnswer beginChore(const Chore chore, const uint64_t bytes = 0) {
+        const auto answer = std::make_shared<std::optional<Status>>();
+        engine->run(chore, bytes, [answer](const Status s) {
+            EXPECT_FALSE(*answer) << "answered twice";
+            *answer = s;
+        });
+        EXPECT_FALSE(*answer) << "answered before poll()";
+        return answer;
+    }
+
+    /// \returns the answer to a chore; nothing when none came
+    std::optional<Status> runChore(const Chore chore, const uint64_t bytes = 0) {
+        const auto answer = beginChore(chore, bytes);
+        until([&] { return answer->has_value(); }, 20000);
+        return *answer;
     }
 
     /// stores an object in pieces; retries while a limit is in the way

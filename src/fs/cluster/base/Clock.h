@@ -28,6 +28,15 @@ public:
     int64_t wallSeconds() const override;
 };
 
+/// whether an object is past a lifetime; looks at the clock only where there is one
+/// \param timestamp of the object, seconds since 1970; 0 or less = unknown
+/// \param lifetime seconds; 0 = no limit
+inline bool
+pastLifetime(const int64_t timestamp, const uint32_t lifetime, const Clock &clock)
+{
+    return lifetime && timestamp > 0 && timestamp + int64_t(lifetime) < clock.wallSeconds();
+}
+
 } // namespace ClusterFs
 
 #endif

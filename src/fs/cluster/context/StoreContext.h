@@ -113,8 +113,7 @@ struct StoreContext {
 
     /// whether an object is past its lifetime
     bool expired(const SlotNo slot) const {
-        const auto timestamp = catalog.index()[slot].timestamp;
-        return config.fileLifetime && timestamp && int64_t(timestamp) + config.fileLifetime < clock.wallSeconds();
+        return pastLifetime(catalog.index()[slot].timestamp, config.fileLifetime, clock);
     }
 
     /// an object in a cluster, as policies see it

@@ -217,7 +217,7 @@ ClusterFs::statistics()
         {"locality", "objects regrouped", counter, "", counted<&Counters::regroupedObjects>, "objects of the groups regrouped"},
         {"locality", "replicas known", gauge, "", &stat<&Stats::replicasKnown>, "replicas that readers may choose now"},
         {"locality", "replicas written", counter, "", counted<&Counters::replicas>, "objects written once more beside a group that shares them, see `replicas`"},
-        {"locality", "bytes of replicas", counter, "bytes", counted<&Counters::replicaBytes>, "stored bytes of the replicas written"},
+        {"locality", "bytes replicated", counter, "bytes", counted<&Counters::replicaBytes>, "stored bytes of the replicas written"},
         {"locality", "readers of replicas", counter, "", counted<&Counters::readReplicas>,
          "readers that found a replica in memory, and not the object's own place"},
         {"locality", "bytes regrouped", counter, "bytes", counted<&Counters::regroupedBytes>, "stored bytes of the objects regrouped"},

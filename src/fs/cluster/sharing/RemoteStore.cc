@@ -105,7 +105,7 @@ ClusterFs::RemoteStore::look(const Key &key, ObjectInfo &info, const bool counte
 bool
 ClusterFs::RemoteStore::expired(const ObjectInfo &info) const
 {
-    return fileLifetime_ && info.timestamp > 0 && info.timestamp + int64_t(fileLifetime_) < clock_.wallSeconds();
+    return pastLifetime(info.timestamp, fileLifetime_, clock_);
 }
 
 bool
