@@ -171,8 +171,9 @@ showMemory(const Plan &plan)
     const auto &config = plan.order.config;
     const auto objects = std::min(g.deviceBytes / g.objectBytes, g.maxObjects);
     const auto index = objects * sizeof(Record) + objects / 2 * sizeof(uint32_t) + uint64_t(g.clusterCount) * sizeof(ClusterEntry) + g.clusterCount / 4;
-    const auto options = uint64_t(config.stagingMb + config.readCacheMb + config.localityMb) << 20;
-    const auto total = index + options;
+    const auto least = config.memoryMb ? config.leastMb() : config.readCacheMb; // memory= leaves the read cache what the others don't take
+    const auto options = uint64_t(config.stagingMb + least + config.localityMb) << 20;
+    const auto total = std::max(index + options, uint64_t(config.memoryMb) << 20);
     show("memory", megabytes(total) + " when it is full, and up to 25 MB for what is under way: " + megabytes(index) + " for the index of " +
          std::to_string(objects) + " objects of " + std::to_string(g.objectBytes >> 10) + " KB, " + megabytes(options) +
          " for staging, read-cache and locality");

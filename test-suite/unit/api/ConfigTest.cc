@@ -169,6 +169,29 @@ TEST(Config, checksWhatBelongsTogether) {
     }
 }
 
+TEST(Config, memoryHoldsTheOthers) {
+    const struct { uint32_t memory, staging, locality; const char *error; } cases[] = {
+        {0, 32, 16, nullptr}, {50, 32, 16, nullptr}, {1000, 32, 16, nullptr}, {12, 2, 8, nullptr}, {4, 2, 0, nullptr},
+        {49, 32, 16, "memory=49 MB is less than staging=32, locality=16 and 2 MB for the read cache together: raise it to 50"},
+        {1, 2, 0, "raise it to 4,"},
+    };
+    for (const auto &c: cases) {
+        Config config;
+        config.memoryMb = c.memory;
+        config.stagingMb = c.staging;
+        config.localityMb = c.locality;
+        std::string error;
+        EXPECT_EQ(config.validate(error), !c.error) << error;
+        if (c.error) {
+            EXPECT_NE(error.find(c.error), std::string::npos) << error;
+        }
+        config.clusterKb = 16384; // that of the device
+        config.suitClusters();
+        EXPECT_TRUE(config.validate(error)) << error;
+        EXPECT_EQ(config.memoryMb > 0, c.memory > 0);
+    }
+}
+
 /// a device keeps the clusters that it was formatted with
 TEST(Config, raisesMemoryThatIsTooLittleForItsClusters) {
     Config config;

@@ -127,3 +127,26 @@ TEST(SharedMemory, aRegionWithANameIsForOthers)
     ASSERT_TRUE(theirs.map(copyOf(named.fd()), 8192, SharedMemory::Access::read, error)) << error;
     EXPECT_EQ(theirs.data()[1], 3);
 }
+
+/// that of a name and that of none
+TEST(SharedMemory, aRegionGivesMemoryBackAndIsZerosThere)
+{
+    for (const char *const name: {"test", static_cast<const char *>(nullptr)}) {
+        Region region(3 * 8192, name, Region::Use::comesAndGoes);
+        memset(region.data(), 7, region.size());
+        ASSERT_TRUE(region.release(8192, 8192));
+        EXPECT_EQ(region.data()[8191], 7);
+        EXPECT_EQ(region.data()[8192], 0);
+        EXPECT_EQ(region.data()[2 * 8192 - 1], 0);
+        EXPECT_EQ(region.data()[2 * 8192], 7);
+        region.data()[8192] = 9;
+        if (!name)
+            continue;
+        SharedMemory theirs;
+        std::string error;
+        EXPECT_FALSE(theirs.map(copyOf(region.fd()), region.size(), SharedMemory::Access::write, error));
+        ASSERT_TRUE(theirs.map(copyOf(region.fd()), region.size(), SharedMemory::Access::read, error)) << error;
+        EXPECT_EQ(theirs.data()[8192], 9);
+        EXPECT_EQ(theirs.data()[8193], 0);
+    }
+}

@@ -10,7 +10,7 @@ using namespace ClusterFs::Testing;
 
 namespace {
 
-constexpr uint64_t pages = 6;
+constexpr uint64_t pages = 8; ///< with what lies beside their objects, they are more than staging and read cache take
 constexpr uint64_t members = 10; ///< the document included
 
 /// pages whose objects lie in many clusters

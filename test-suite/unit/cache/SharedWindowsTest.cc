@@ -49,7 +49,7 @@ struct Alone {
 struct Shared {
     explicit Shared(const uint64_t limit = 2 * MB): windows(cost, use, limit) {
         std::string error;
-        EXPECT_TRUE(windows.share(error)) << error;
+        EXPECT_TRUE(windows.share(windows.limit(), error)) << error;
         view = std::make_unique<SharedWindowsView>(reinterpret_cast<const SharedWindowRow *>(windows.shown()->memory().data()),
             windows.shown()->memory().size() / sizeof(SharedWindowRow), windows.pages()->data(), windows.pages()->size());
     }

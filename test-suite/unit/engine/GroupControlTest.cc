@@ -113,7 +113,7 @@ TEST(GroupControl, hatedGroupsArePackedFirst) {
 }
 
 TEST(GroupControl, lovedGroupsStayInMemoryAndHatedOnesLeave) {
-    constexpr uint64_t groups = 90; // twice what the read cache takes
+    constexpr uint64_t groups = 180; // twice what the read cache takes, with the memory of staging
     TestStore t(32 * MB);
     ASSERT_NO_FATAL_FAILURE(t.start());
     assignGroups(t, groups);
@@ -196,7 +196,7 @@ TEST(GroupControl, hatedGroupsLeaveMemoryAfterEachUse) {
     // more than the read cache takes, while somebody uses group 2
     const auto useMemory = [&](const uint64_t from) {
         (void)readsOf(t, 2);
-        for (uint64_t n = from; n < from + 120; ++n) {
+        for (uint64_t n = from; n < from + 240; ++n) {
             ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 20000)), Status::ok);
             if (n % 5 == 0) {
                 EXPECT_EQ(readsOf(t, 2), 0U) << n;

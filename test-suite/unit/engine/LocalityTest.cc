@@ -286,20 +286,20 @@ TEST(Locality, regroupingKeepsToItsBudget) {
 /// a window must leave room for others
 TEST(Locality, groupsTooLargeForTheReadCacheAreReadAlone) {
     auto config = smallConfig();
-    config.clusterKb = 512;
+    config.clusterKb = 1024;
     TestStore t(32 * MB, config);
     ASSERT_NO_FATAL_FAILURE(t.start());
     for (uint64_t n = 0; n < pageObjects; ++n) {
         t.engine->note(requestFor(1, n, 1));
-        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), bytesOf(n, 30000)), Status::ok); // 360 KB, of 2 MB
+        ASSERT_EQ(t.store(keyOf(objectOf(1, n)), bytesOf(n, 55000)), Status::ok); // 660 KB, of 4 MB
     }
     ASSERT_NO_FATAL_FAILURE(t.closeAndReopen());
     t.settle();
     for (uint64_t n = 0; n < pageObjects; ++n)
-        EXPECT_TRUE(t.has(keyOf(objectOf(1, n)), bytesOf(n, 30000)));
+        EXPECT_TRUE(t.has(keyOf(objectOf(1, n)), bytesOf(n, 55000)));
     const auto stats = t.engine->stats();
     EXPECT_LE(stats.groupReads, 1U) << "when what is left of it is less";
-    EXPECT_LT(stats.matesBytes, 2 * MB / 8);
+    EXPECT_LT(stats.matesBytes, 4 * MB / 8);
 }
 
 TEST(CostMeter, findsTheCostsOfAHardDisk) {

@@ -57,7 +57,7 @@ protected:
 
     /// other objects take the memory
     void forgetMemory() {
-        for (uint64_t n = 50000; n < 50800; ++n)
+        for (uint64_t n = 50000; n < 51600; ++n)
             ASSERT_EQ(t.store(keyOf(n), contentOf(n)), Status::ok);
         ASSERT_TRUE(t.pack());
     }

@@ -132,10 +132,10 @@ TEST(Guests, theOldestMakesRoom) {
 
 TEST(Guests, memoryIsBounded) {
     Guests guests(3);
-    const auto bytes = guests.bytes();
     uint32_t a = 0, b = 0;
     for (unsigned i = 1; i <= 5; ++i)
         guests.note(a, i, 0, 1);
+    const auto bytes = guests.bytes();
     EXPECT_EQ(all(guests, a), (List{{3, 1}, {2, 1}, {1, 1}}));
     guests.note(b, 9, 0, 1);
     EXPECT_EQ(b, 0U) << "nothing is taken from other pages";

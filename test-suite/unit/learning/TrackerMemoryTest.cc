@@ -94,13 +94,12 @@ TEST(TrackerMemory, stayWithinTheLimit) {
     for (const uint64_t bytes: {uint64_t(0), uint64_t(64) << 10, uint64_t(1) << 20, uint64_t(10) << 20}) {
         Tracker tracker(bytes);
         const auto limit = std::max(bytes, uint64_t(64) << 10);
-        const auto atFirst = tracker.stats().bytes;
-        EXPECT_LE(atFirst, limit);
-        EXPECT_GT(atFirst, limit * 95 / 100);
+        EXPECT_LE(tracker.stats().bytes, limit / 10) << "what is not used yet takes none";
         noteRandomly(tracker, 200000, 1000000000);
-        EXPECT_EQ(tracker.stats().bytes, atFirst);
+        EXPECT_LE(tracker.stats().bytes, limit);
+        EXPECT_GT(tracker.stats().bytes, limit / 2);
         noteRandomly(tracker, 100000, bytes / 200 + 10); // what comes again and again
-        EXPECT_EQ(tracker.stats().bytes, atFirst);
+        EXPECT_LE(tracker.stats().bytes, limit);
     }
 }
 

@@ -60,12 +60,10 @@ class Place:
         """How clusterfs divides that. Nothing of it is in the page cache: what the others leave to that is its staging and
         read cache."""
         staging = min(32, max(4, self.memory_mb // 6))
-        index = self.cache_mb // 150 + 1  # 45 bytes an object of 8 KB, and what the table takes ahead
         locality = max(2, min(16, self.cache_mb // 80))  # 100 bytes an object, and half as many again
-        # cluster images, reads and relocated objects under way, hundreds of connections under overload. The limit kills
-        beside = 11 + self.cache_mb // 150
-        read_cache = max(2, self.memory_mb - staging - index - locality - beside)
-        return [f"staging={staging}", f"read-cache={read_cache}", f"locality={locality}"]
+        # reads and relocated objects under way, hundreds of connections under overload. The limit kills
+        memory = max(staging + locality + 2, self.memory_mb - 10)
+        return [f"memory={memory}", f"staging={staging}", f"locality={locality}"]
 
 
 TITLES = {"clusterfs": "clusterfs", "clusterfs-middle": "clusterfs, layout=middle",

@@ -39,6 +39,10 @@ ClusterFs::Config::validate(std::string &error) const
                 std::to_string(leastMb()) + (leastMb() > 2 ? ", or choose a smaller cluster-size" : ""));
         return false;
     }
+    if (memoryMb && memoryMb < leastMemoryMb()) {
+        error = messageText<Message::memoryTooSmall>(memoryMb, stagingMb, localityMb, leastMb(), leastMemoryMb());
+        return false;
+    }
     return true;
 }
 
@@ -47,4 +51,6 @@ ClusterFs::Config::suitClusters()
 {
     stagingMb = std::max(stagingMb, leastMb());
     readCacheMb = std::max(readCacheMb, leastMb());
+    if (memoryMb)
+        memoryMb = std::max(memoryMb, leastMemoryMb());
 }

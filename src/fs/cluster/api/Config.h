@@ -20,6 +20,7 @@ struct Config {
     static constexpr uint32_t usualObjectKb = 13; ///< KB
 
     /* memory */
+    uint32_t memoryMb = 0; ///< MB; 0 = the others are not bounded together
     uint32_t stagingMb = 32; ///< MB
     uint32_t readCacheMb = 32; ///< MB
     uint32_t localityMb = 16; ///< MB; 0 = nothing is learned
@@ -59,8 +60,10 @@ struct Config {
 
     /// the least for staging and for the read cache: the memory of two clusters, in MB
     uint32_t leastMb() const { return clusterKb > 1024 ? (clusterKb * 2 + 1023) / 1024 : 2; }
+    /// the least for all together, without the index, in MB
+    uint32_t leastMemoryMb() const { return stagingMb + localityMb + leastMb(); }
 
-    /// Raises staging and read cache to leastMb(), when clusterKb was set to that of the device: the
+    /// Raises staging and read cache to leastMb(), and memory to leastMemoryMb(), when clusterKb was set to that of the device: the
     /// administrator may have chosen them for another size.
     void suitClusters();
 

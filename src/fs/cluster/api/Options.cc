@@ -136,8 +136,12 @@ ClusterFs::options()
             "This and the size of the device plan the room on the disk for the index. If more objects come than planned, "
             "the index grows all the same, in memory and into the first clusters of the disk.",
             "store_avg_object_size"),
+        number<&Config::memoryMb>("memory", "MB", 0, 1048576, Group::memory, Effect::live,
+            "memory for all of the cache: index, learning, staging and read cache; 0 = no common limit",
+            "The read cache gets what the others leave, whatever read-cache is; staging and locality limit their own."),
         number<&Config::stagingMb>("staging", "MB", 2, 65536, Group::memory, Effect::start,
-            "memory for objects that are stored and not on the disk yet"),
+            "memory for objects that are stored and not on the disk yet",
+            "The read cache borrows what they don't take."),
         number<&Config::readCacheMb>("read-cache", "MB", 2, 65536, Group::memory, Effect::live,
             "memory for parts of clusters that were read or written lately, beside cache_mem"),
         number<&Config::localityMb>("locality", "MB", 0, 65536, Group::memory, Effect::start,

@@ -25,7 +25,7 @@ struct TrackerStats {
     uint64_t forgotten = 0; ///< memberships that ended
     uint64_t refused = 0; ///< memberships that found no room
     uint64_t numbered = 0; ///< objects now in groups that callers have numbered
-    uint64_t bytes = 0; ///< bytes of memory of all tables, used or not
+    uint64_t bytes = 0; ///< bytes of memory that all tables have used so far
 };
 
 } // namespace ClusterFs

@@ -24,7 +24,7 @@ pool()
 } // namespace
 } // namespace ClusterFs
 
-ClusterFs::Region::Region(const size_t bytes, const char *const name):
+ClusterFs::Region::Region(const size_t bytes, const char *const name, const Use use):
     data_(nullptr),
     size_(bytes)
 {
@@ -32,7 +32,10 @@ ClusterFs::Region::Region(const size_t bytes, const char *const name):
         return;
     std::string error; // without a descriptor, this process can work all the same
     if (name && shared_.make(name, size_, error)) {
-        shared_.sealWrites();
+        if (use == Use::stays)
+            shared_.sealWrites();
+        else
+            readable_ = shared_.readOnly();
         data_ = shared_.data();
         return;
     }
@@ -48,6 +51,12 @@ ClusterFs::Region::~Region()
 {
     if (data_ && !shared_.data())
         munmap(data_, size_);
+}
+
+bool
+ClusterFs::Region::release(const size_t from, const size_t bytes)
+{
+    return madvise(data_ + from, bytes, MADV_REMOVE) == 0; // both kinds of mapping are shared ones
 }
 
 ClusterFs::Buffer::Buffer(const size_t size, const Pages when):

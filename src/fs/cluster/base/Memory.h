@@ -20,9 +20,14 @@ namespace ClusterFs {
 class Region
 {
 public:
+    enum class Use {
+        stays, ///< nobody can map it to write any more
+        comesAndGoes ///< release() works, which the kernel refuses for what it has sealed against writing; others get a descriptor to read
+    };
+
     /// \param name of memory that other processes may map, see fd(); nil = none of them does
     /// \throws std::bad_alloc when the process may not map so much
-    explicit Region(size_t bytes, const char *name = nullptr);
+    explicit Region(size_t bytes, const char *name = nullptr, Use = Use::stays);
     ~Region();
     Region(const Region &) = delete;
     Region &operator =(const Region &) = delete;
@@ -30,10 +35,16 @@ public:
     char *data() const { return data_; }
     size_t size() const { return size_; }
     /// for SharedMemory::map() in another process, to read; -1 = none: it has no name, or the process may not have another descriptor
-    int fd() const { return shared_.fd(); }
+    int fd() const { return readable_ ? readable_.get() : shared_.fd(); }
+
+    /// Gives the memory of whole pages back to the system: they are zeros when they are used next.
+    /// \param from, bytes multiples of PagePool::pageBytes, but for the end of the region
+    /// \returns false when the system does not take it
+    bool release(size_t from, size_t bytes);
 
 private:
     SharedMemory shared_; ///< empty unless other processes may map it
+    Descriptor readable_; ///< of shared_, for Use::comesAndGoes
     char *data_;
     size_t size_;
 };

@@ -19,13 +19,14 @@ enum class Message : uint8_t {
     // squid.conf
     rejected, sizeStays, optionStays, optionChanged,
     sizeNotWhole, sizeTooSmall, optionTwice, optionUnknown, optionEmpty, flagWithValue, bytesWanted, notWhole, noSuchChoice,
-    notPowerOfTwo, littleMemory, sameLine,
+    notPowerOfTwo, littleMemory, memoryTooSmall, sameLine,
     // squid -z
     notMade, isOurs, formatted, partUnused, deviceShorter,
     // a start
     notUsed, backInService, exposed, noChecks, sizeFormatted, clusterSizeStays, notDirect, notAsynchronous,
     noSuperblock, superblockDamaged, superblockUnread, versionUnknown, deviceTooSmall, blocksTooLarge, blocksUnsuited, noMemory,
     inUse, tooManyDeletes, notAnswered,
+    memoryUsedUp,
     // finding the index again
     indexComplete, indexAfterCrash, logDamaged, logBeyondRepair, logUnusable,
     // a device that fails
@@ -68,6 +69,9 @@ inline constexpr MessageRow messages[] = {
     {Message::notPowerOfTwo, LogLevel::reason, "cluster-size=% is not a power of two", "choose a power of two, such as 512, 1024 or 2048"},
     {Message::littleMemory, LogLevel::reason, "%=% MB is too little for clusters of % KB: raise it to %",
      "several clusters have to fit into this memory"},
+    {Message::memoryTooSmall, LogLevel::reason,
+     "memory=% MB is less than staging=%, locality=% and % MB for the read cache together: raise it to %, or lower those two",
+     "memory has to hold all of them, and the index on top"},
     {Message::sameLine, LogLevel::reason, "there is more than one cache_dir line with this path", "remove all of them but one"},
 
     {Message::notMade, LogLevel::error, "cache_dir clusterfs was not made, and Squid does without it: %",
@@ -124,6 +128,9 @@ inline constexpr MessageRow messages[] = {
      "the device was away for long, and would bring deleted objects back"},
     {Message::notAnswered, LogLevel::reason, "%: the device has not answered all of its requests yet; try squid -k reconfigure later",
      "to close the device now would hold up Squid"},
+    {Message::memoryUsedUp, LogLevel::warning,
+     "memory=% MB is too little: the index takes % MB, and staging, locality and the least for the read cache % MB",
+     "clusterfs takes more than that under load, and most hits need a disk read: raise memory, or use less of the device"},
 
     {Message::indexComplete, LogLevel::notice, "index is complete: % objects, % reads, % ms%",
      "nothing to do: the start is over"},

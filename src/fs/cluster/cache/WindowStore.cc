@@ -63,12 +63,12 @@ ClusterFs::WindowStore::WindowStore(const CostMeter &cost, UseMeter &use, const 
 /* sharing */
 
 bool
-ClusterFs::WindowStore::share(std::string &error)
+ClusterFs::WindowStore::share(const uint64_t most, std::string &error)
 {
     auto pages = std::make_shared<SharedPages>();
-    if (!pages->make(addressesForByte * roundUp(limit_, PagePool::pageBytes) + leastAddresses, error))
+    if (!pages->make(addressesForByte * roundUp(most, PagePool::pageBytes) + leastAddresses, error))
         return false;
-    auto shown = std::make_unique<SharedWindows>(limit_);
+    auto shown = std::make_unique<SharedWindows>(most);
     if (shown->memory().fd() < 0) {
         error = "no file descriptor for the table of what is in memory";
         return false;

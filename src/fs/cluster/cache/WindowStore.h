@@ -36,9 +36,10 @@ public:
     WindowStore(const CostMeter &cost, UseMeter &use, uint64_t limit);
 
     /// From now on, windows come into memory that other processes may map to read, once.
+    /// \param most bytes of windows that there will be
     /// \param error receives the reason when it fails
     /// \returns false when there is no such memory
-    bool share(std::string &error);
+    bool share(uint64_t most, std::string &error);
     const SharedPages *pages() const { return pages_.get(); } ///< where the windows are that others see; nil before share()
     const SharedWindows *shown() const { return shown_.get(); } ///< which ones these are; nil before share()
 
@@ -97,6 +98,7 @@ public:
 
     uint64_t bytes() const { return bytes_; } ///< bytes of all windows in the store, those on their way to the device included
     uint64_t unaskedBytes() const { return unaskedBytes_; } ///< bytes of parts that were read ahead, and no reader has asked for yet
+    uint64_t writingBytes() const { return writingBytes_; } ///< bytes of windows on their way to the device
     uint64_t limit() const { return limit_; } ///< bytes
     void setLimit(const uint64_t bytes) { limit_ = bytes; }
 
@@ -144,7 +146,7 @@ private:
     std::unique_ptr<SharedWindows> shown_; ///< see shown()
     uint64_t bytes_ = 0; ///< see bytes()
     uint64_t unaskedBytes_ = 0; ///< see unaskedBytes()
-    uint64_t writingBytes_ = 0; ///< bytes of windows on their way to the device
+    uint64_t writingBytes_ = 0; ///< see writingBytes()
     uint64_t clock_ = 0; ///< bytes of all windows that ever came in
     double age_ = 0; ///< the highest worth of an evicted window so far: the inflation value of GreedyDual-Size
     Windows windows_;

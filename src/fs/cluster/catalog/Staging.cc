@@ -9,15 +9,14 @@
 
 namespace ClusterFs {
 namespace {
-constexpr uint32_t noChunk = 0xffffffffU;
+constexpr uint32_t noChunk = ChunkMemory::none;
 } // namespace
 } // namespace ClusterFs
 
 ClusterFs::Staging::Staging(const uint64_t bytes):
-    chunkCount_(static_cast<uint32_t>(std::max<uint64_t>(bytes / chunkBytes, 16))),
-    memory_(size_t(chunkCount_) * chunkBytes, "clusterfs-staging"),
-    nextChunk_(chunkCount_, "clusterfs-chunks"),
-    table_(chunkCount_, "clusterfs-staged")
+    chunks_(static_cast<uint32_t>(std::max<uint64_t>(bytes / chunkBytes, 16)), "clusterfs-staging"),
+    nextChunk_(chunks_.count(), "clusterfs-chunks"),
+    table_(chunks_.count(), "clusterfs-staged")
 {
 }
 
@@ -54,12 +53,8 @@ ClusterFs::Staging::append(const StageNo s, const char *from, size_t size)
     while (size > 0) {
         const auto used = o.size % chunkBytes;
         if (used == 0) {
-            uint32_t c = freeChunk_;
-            if (c != noChunk)
-                freeChunk_ = nextChunk_[c];
-            else if (freshChunk_ < chunkCount_)
-                c = freshChunk_++;
-            else
+            const auto c = chunks_.take();
+            if (c == noChunk)
                 return false;
             nextChunk_[c] = noChunk;
             if (o.lastChunk == noChunk)
@@ -67,11 +62,10 @@ ClusterFs::Staging::append(const StageNo s, const char *from, size_t size)
             else
                 nextChunk_[o.lastChunk] = c;
             o.lastChunk = c;
-            ++usedChunks_;
             writingBytes_ += chunkBytes;
         }
         const auto n = std::min<size_t>(size, chunkBytes - used);
-        memcpy(chunk(o.lastChunk) + used, from, n);
+        memcpy(chunks_.at(o.lastChunk) + used, from, n);
         o.size += static_cast<uint32_t>(n);
         from += n;
         size -= n;
@@ -193,7 +187,7 @@ ClusterFs::Staging::copy(const StageNo s, const uint32_t offset, char *to, size_
         }
         const auto inside = at - cursor.start;
         const auto n = std::min<size_t>(size - done, chunkBytes - inside);
-        memcpy(to + done, chunk(cursor.chunk) + inside, n);
+        memcpy(to + done, chunks_.at(cursor.chunk) + inside, n);
         done += n;
     }
     return done;
@@ -280,13 +274,8 @@ void
 ClusterFs::Staging::freeObject(const StageNo s)
 {
     auto &o = table_[s];
-    if (o.firstChunk != noChunk) {
-        const auto chunks = (o.size + chunkBytes - 1) / chunkBytes;
-        nextChunk_[o.lastChunk] = freeChunk_;
-        freeChunk_ = o.firstChunk;
-        assert(usedChunks_ >= chunks);
-        usedChunks_ -= chunks;
-    }
+    for (auto c = o.firstChunk; c != noChunk; c = nextChunk_[c])
+        chunks_.giveBack(c);
     o.state = StageState::free;
     o.next = freeStage_;
     freeStage_ = s;

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/base/Memory.h"
 #include "fs/cluster/base/Types.h"
+#include "fs/cluster/catalog/ChunkMemory.h"
 
 #include <map>
 #include <unordered_map>
@@ -50,7 +51,7 @@ class Catalog;
 class Staging
 {
 public:
-    static constexpr uint32_t chunkBytes = 1024;
+    static constexpr uint32_t chunkBytes = ChunkMemory::chunkBytes;
 
     /// \param bytes of all chunks
     explicit Staging(uint64_t bytes);
@@ -115,8 +116,9 @@ public:
     void unpromise(uint64_t bytes);
 
     /* bytes of memory, whole chunks */
-    uint64_t bytesUsed() const { return usedChunks_ * uint64_t(chunkBytes); }
-    uint64_t bytesLimit() const { return chunkCount_ * uint64_t(chunkBytes); }
+    uint64_t bytesUsed() const { return chunks_.used() * uint64_t(chunkBytes); }
+    uint64_t bytesLimit() const { return chunks_.count() * uint64_t(chunkBytes); }
+    uint64_t bytesResident() const { return chunks_.residentBytes(); } ///< most that it takes now: little more than is used
     uint64_t bytesFree() const; ///< neither used nor promised
     uint64_t completeBytes() const { return lists_[0].bytes + lists_[1].bytes; } ///< memory of objects that could be packed now
     uint64_t completeBytes(const bool moved) const { return listOf(moved).bytes; } ///< of those of one list
@@ -126,7 +128,7 @@ public:
     static uint64_t MemoryOf(const uint64_t bytes) { return roundUp(bytes ? bytes : 1, chunkBytes); }
     uint32_t objects() const { return objects_; }
     /* for StagingView in another process */
-    const Region &bytesMemory() const { return memory_; }
+    const Region &bytesMemory() const { return chunks_.memory(); }
     const Region &chainMemory() const { return nextChunk_.region(); }
     const Region &objectMemory() const { return table_.region(); }
 
@@ -154,14 +156,10 @@ private:
     void unlink(StageNo);
     void freeObject(StageNo);
     static uint64_t ChunksOf(const Staged &o) { return roundUp(o.size, chunkBytes); } ///< bytes of an object's chunks
-    char *chunk(const uint32_t c) const { return memory_.data() + size_t(c) * chunkBytes; }
 
-    uint32_t chunkCount_;
-    Region memory_;
-    Table<uint32_t> nextChunk_; ///< by chunk: the next one of the object, or of the free list
+    ChunkMemory chunks_;
+    Table<uint32_t> nextChunk_; ///< by chunk: the next one of the object
     Table<Staged, StageNo> table_;
-    uint32_t freeChunk_ = 0xffffffffU;
-    uint32_t freshChunk_ = 0;
     StageNo freeStage_ = noStage;
     StageNo freshStage_{0};
     List lists_[2]; ///< by Staged::moved
@@ -170,7 +168,6 @@ private:
     Worths worths_[2]; ///< by Staged::moved
     std::unordered_map<StageNo, Worths::iterator> worthOf_;
     uint64_t lastId_ = 0;
-    uint64_t usedChunks_ = 0;
     uint64_t promised_ = 0; ///< bytes
     uint64_t writingBytes_ = 0; ///< bytes of the chunks of objects in state writing
     uint32_t objects_ = 0;

@@ -10,6 +10,13 @@
 #include "fs/cluster/objects/HeadReplacer.h"
 
 #include <algorithm>
+#include <utility>
+
+namespace ClusterFs {
+namespace {
+constexpr uint64_t gapShare = 9; ///< of the memory of the read cache: PagePool's gaps take an eighth of what windows take
+} // namespace
+} // namespace ClusterFs
 
 ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Config &config, const Log &log,
                                     const Superblock &superblock):
@@ -86,11 +93,54 @@ ClusterFs::LocalEngine::poll()
     work();
 }
 
+/// most bytes of windows that there can be
+uint64_t
+ClusterFs::LocalEngine::mostWindows() const
+{
+    const auto &config = context_.config;
+    return config.memoryMb ? uint64_t(config.memoryMb) << 20 : (uint64_t(config.readCacheMb) << 20) + context_.catalog.staging().bytesLimit();
+}
+
+/// memory of index and cluster table in use
+uint64_t
+ClusterFs::LocalEngine::indexBytes() const
+{
+    const auto &catalog = context_.catalog;
+    return catalog.index().bytesInUse() + catalog.clusters().count() * sizeof(ClusterEntry);
+}
+
+/// memory beside staging and read cache that counts against Config::memoryMb, bytes
+uint64_t
+ClusterFs::LocalEngine::memoryOfOthers() const
+{
+    const auto shown = cache_.windows.shown();
+    return indexBytes() + tracker_.stats().bytes + cache_.replicas.count() * Replicas::bytesEach + (shown ? shown->memory().size() : 0) +
+        writers_.fillingBytes() + writers_.bytesInFlight + cache_.windows.writingBytes();
+}
+
+/// Gives the read cache the memory that nobody else takes now, with that of staging. The loader lets windows go when staging
+/// wants it back.
+void
+ClusterFs::LocalEngine::divideMemory()
+{
+    const auto &config = context_.config;
+    const auto least = uint64_t(config.leastMb()) << 20;
+    auto left = mostWindows() - std::min(mostWindows(), context_.catalog.staging().bytesResident());
+    if (config.memoryMb) {
+        left -= std::min(left, memoryOfOthers());
+        left -= left / gapShare;
+        if ((indexBytes() >> 20) + config.leastMemoryMb() > config.memoryMb && !std::exchange(littleMemoryNoted_, true))
+            say<Message::memoryUsedUp>(context_.log, config.memoryMb, indexBytes() >> 20, config.leastMemoryMb());
+    }
+    cache_.windows.setLimit(std::max(left, least));
+}
+
 /// one turn of all parts
 void
 ClusterFs::LocalEngine::work()
 {
     context_.device.poll();
+    divideMemory();
     cache_.loader.poll();
     prefetcher_.poll();
     // only those that are there now: calls that these add wait for the next turn
@@ -548,7 +598,7 @@ ClusterFs::LocalEngine::reconfigure(const Config &newer)
     // a shorter persist counts at once
     nextFlush_ = std::min(nextFlush_, nextFlush());
     context_.config.suitClusters();
-    cache_.windows.setLimit(uint64_t(context_.config.readCacheMb) << 20);
+    divideMemory();
     context_.device.setDepth(context_.config.depth);
 }
 
@@ -586,7 +636,7 @@ bool
 ClusterFs::LocalEngine::share(SharedTables &tables, std::string &error)
 {
     auto &windows = cache_.windows;
-    if (!windows.pages() && !windows.share(error))
+    if (!windows.pages() && !windows.share(mostWindows(), error))
         return false;
     const auto &index = context_.catalog.index();
     const auto &staging = context_.catalog.staging();

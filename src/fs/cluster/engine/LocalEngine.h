@@ -92,6 +92,10 @@ private:
     void start();
     bool closed() const { return !*context_.alive; }
     void work();
+    uint64_t mostWindows() const;
+    uint64_t indexBytes() const;
+    uint64_t memoryOfOthers() const;
+    void divideMemory();
     Status finish(unsigned maxMilliseconds);
     SlotNo usable(const Key &) const;
     void noteRecovery();
@@ -129,6 +133,7 @@ private:
     bool flushing_ = false; ///< a disk flush is under way
     bool closing_ = false; ///< close() has packed, and only checkpoints go on
     bool recoveryNoted_ = false; ///< noteRecovery() was called
+    bool littleMemoryNoted_ = false; ///< divideMemory() has said that there is too little
     bool checkpointOwed_ = false; ///< a start after a crash wants a checkpoint, once the saved groups are loaded, which it contains
 };
 

@@ -45,7 +45,7 @@ ClusterFs::LocalEngine::stats() const
     s.readCacheLimit = cache_.windows.limit();
     addLocality(s);
     s.indexCapacity = catalog.index().capacity();
-    s.indexBytes = catalog.index().bytesInUse() + s.clusters * sizeof(ClusterEntry);
+    s.indexBytes = indexBytes();
     s.deletesPending = journal_.pendingRemovals();
     if (checkpointer_.completedAt())
         s.checkpointAge = static_cast<double>(context_.clock.micros() - checkpointer_.completedAt()) / 1e6;

@@ -197,7 +197,7 @@ ClusterFs::statistics()
         {"locality", "members moved", counter, "", learned<&TrackerStats::moved>, "objects that went from one group to another"},
         {"locality", "members refused", counter, "", learned<&TrackerStats::refused>,
          "memberships not learned, because the group, the object or `locality` had no room for another", "give `locality` more memory"},
-        {"locality", "learning memory", gauge, "bytes", learned<&TrackerStats::bytes>, "memory of all that learning needs, used or not"},
+        {"locality", "learning memory", gauge, "bytes", learned<&TrackerStats::bytes>, "memory that learning has used so far"},
         {"locality", "objects packed in groups", counter, "", counted<&Counters::packedInGroups>,
          "objects packed beside another member of their group"},
         {"locality", "group reads", counter, "", &stat<&Stats::groupReads>, "disk reads of an object together with its mates"},

@@ -46,7 +46,7 @@ public:
     uint32_t used() const { return used_; }
     uint32_t touched() const { return fresh_; } ///< entries above this one were never used
     uint32_t capacity() const { return capacity_; }
-    uint64_t bytes() const { return table_.count() * sizeof(T); }
+    uint64_t bytes() const { return (uint64_t(fresh_) + 1) * sizeof(T); } ///< of memory: entries that were never used take none
 
 private:
     Table<T> table_; ///< the entry with number 0 is not used
@@ -128,7 +128,7 @@ public:
     bool full() const { return entries_.full(); }
     uint32_t used() const { return entries_.used(); }
     uint32_t touched() const { return entries_.touched(); } ///< entries above this one were never used
-    uint64_t bytes() const { return buckets_.count() * sizeof(uint32_t) + entries_.bytes(); }
+    uint64_t bytes() const { return buckets_.count() * sizeof(uint32_t) + entries_.bytes(); } ///< of memory, about
 
 private:
     static constexpr unsigned patience = 64; ///< entries looked at for a victim

@@ -276,7 +276,7 @@ ClusterFs::Tracker::stats() const
 {
     auto stats = table_.report();
     stats.clients = clients_.used();
-    stats.bytes += clients_.bytes();
+    stats.bytes += clients_.bytes() + numbered_.members() * NumberedGroups::bytesEach;
     stats.numbered = numbered_.members();
     return stats;
 }
