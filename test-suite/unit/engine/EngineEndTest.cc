@@ -68,8 +68,10 @@ TEST(EngineEnd, aPartMayBeUnderWay) {
     const auto writer = t.engine->create(keyOf(1), infoOf(t.clock.wallSeconds()), 200000);
     ASSERT_NE(writer, nullptr);
     t.faulty->setDelay(slow, slow);
+    const auto written = t.faulty->requests(IoOp::write);
     ASSERT_TRUE(writer->append(bytesOf(1, 150000).data(), 150000));
     EXPECT_EQ(t.engine->stats().counters.parts, 2U);
+    ASSERT_TRUE(t.until([&] { return t.faulty->requests(IoOp::write) > written + 1; })) << "the journal has announced them";
     ASSERT_NO_FATAL_FAILURE(endAndAnswer(t));
     EXPECT_FALSE(writer->congested());
     EXPECT_FALSE(writer->append("x", 1));

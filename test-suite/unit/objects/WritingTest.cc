@@ -78,7 +78,7 @@ TEST_F(WritingTest, allocatorHandsOutOnlyWhatTheJournalHas) {
     }
     EXPECT_EQ(p.allocator.take(), noCluster);
     EXPECT_EQ(p.allocator.available(), available - taken.size());
-    p.allocator.giveBack(*taken.begin());
+    p.allocator.giveBack({*taken.begin(), 0});
     EXPECT_EQ(p.allocator.take(), *taken.begin());
 }
 
@@ -640,4 +640,49 @@ TEST(Relocation, movesWhatLiesTogether) {
     EXPECT_EQ(Relocation::KeepNear(one, 1), 1U);
     std::vector<Candidate> none;
     EXPECT_EQ(Relocation::KeepNear(none, 0), 0U);
+}
+
+/// parts of objects that come in together, each object's side by side
+TEST_F(WritingTest, partsOfAnObjectLieSideBySide) {
+    p.allocator.poll();
+    const auto before = p.allocator.available();
+    const auto one = p.allocator.takeRun(noCluster, 8), other = p.allocator.takeRun(noCluster, 8);
+    ASSERT_EQ(one.size(), 8U);
+    ASSERT_EQ(other.size(), 8U);
+    EXPECT_EQ(p.allocator.available(), before - 16);
+    std::set<ClusterNo> taken;
+    for (const auto *const run: {&one, &other}) {
+        for (size_t i = 0; i < run->size(); ++i) {
+            EXPECT_EQ((*run)[i].cluster, (*run)[0].cluster + static_cast<uint32_t>(i));
+            EXPECT_EQ(p.catalog.clusters()[(*run)[i].cluster].state, ClusterState::announced);
+            EXPECT_TRUE(taken.insert((*run)[i].cluster).second);
+        }
+    }
+    const auto onward = p.allocator.takeRun(other.back().cluster, 3);
+    ASSERT_EQ(onward.size(), 3U);
+    EXPECT_EQ(onward[0].cluster, other.back().cluster + 1) << "where it ended";
+    EXPECT_NE(p.allocator.takeRun(one.back().cluster, 3).at(0).cluster, one.back().cluster + 1) << "somebody has that";
+    for (const auto &t: one)
+        p.allocator.giveBack(t);
+    ASSERT_TRUE(p.writeJournal());
+    std::set<ClusterNo> again;
+    for (auto c = p.allocator.take(); c != noCluster; c = p.allocator.take())
+        again.insert(c);
+    for (const auto &t: one)
+        EXPECT_EQ(again.count(t.cluster), 1U) << "what was given back is used";
+}
+
+TEST_F(WritingTest, runsLeaveClustersForOthers) {
+    const auto count = p.catalog.clusters().count();
+    uint32_t taken = 0;
+    for (unsigned n = 0; n < 2 * count; ++n) {
+        const auto run = p.allocator.takeRun(noCluster, 8);
+        if (run.size() < 2)
+            break;
+        taken += static_cast<uint32_t>(run.size());
+        for (const auto &t: run)
+            EXPECT_GE(t.cluster.value(), p.context.logClusters + count / 32) << "the index log may want those";
+    }
+    EXPECT_GE(taken, count / 2);
+    EXPECT_GE(p.allocator.available() + 1, p.allocator.reserve());
 }

@@ -9,6 +9,8 @@
 namespace ClusterFs {
 namespace {
 constexpr uint64_t leastFilling = 16 * 1024; ///< bytes of a part's buffer at first
+constexpr uint32_t runBytes = 8 << 20; ///< of an object's parts that lie side by side: a disk that reads on for so long is near its full rate
+constexpr uint32_t longestRun = 16; ///< clusters
 constexpr unsigned incompleteShare = 64; ///< each incoming object may have one part of so many of the staging that all have left
 } // namespace
 } // namespace ClusterFs
@@ -46,6 +48,7 @@ ClusterFs::ObjectWriter::giveUp()
     if (object_->stage == noStage)
         return; // it was given up before
     group_.noteEnd(*this);
+    endRun();
     if (!object_->readers) {
         object_->filling.reset();
         object_->fillingBytes.reset();
@@ -197,11 +200,7 @@ ClusterFs::ObjectWriter::submitPart()
     // the references to all parts must fit beside the front
     if (o.frontLimit + (uint64_t(o.parts) + 1) * PartReference::encodedBytes > context.extentCapacity())
         return false;
-    auto taken = group_.allocator.takeSoon();
-    if (taken.cluster == noCluster) {
-        group_.roomMaker.hurry();
-        taken = group_.allocator.takeSoon();
-    }
+    const auto taken = nextCluster();
     const auto c = taken.cluster;
     if (c == noCluster)
         return false;
@@ -239,6 +238,51 @@ ClusterFs::ObjectWriter::submitPart()
     o.fillingBytes.reset();
     o.filled = 0;
     return true;
+}
+
+/// \returns the cluster of the next part; noCluster in it when nothing is free
+ClusterFs::Allocator::Taken
+ClusterFs::ObjectWriter::nextCluster()
+{
+    auto &allocator = group_.allocator;
+    if (run_.empty()) {
+        run_ = allocator.takeRun(object_->lastPart, partsToCome());
+        if (run_.empty()) {
+            group_.roomMaker.hurry();
+            run_ = allocator.takeRun(object_->lastPart, 1);
+        }
+        if (run_.empty())
+            return {noCluster, 0};
+        group_.clustersInRuns += static_cast<uint32_t>(run_.size());
+    }
+    const auto next = run_.front();
+    run_.pop_front();
+    --group_.clustersInRuns;
+    return next;
+}
+
+/// how many clusters to take for the parts from this one on
+uint32_t
+ClusterFs::ObjectWriter::partsToCome() const
+{
+    const auto &context = group_.context;
+    const auto &o = *object_;
+    const auto most = std::min(std::clamp(runBytes / context.geometry.clusterBytes, 1U, longestRun), group_.spareForRuns());
+    const auto come = o.size - o.filled;
+    if (expected_ < 0 || static_cast<uint64_t>(expected_) <= come)
+        return 1; // who knows
+    const auto capacity = context.partCapacity();
+    return static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, (static_cast<uint64_t>(expected_) - come + capacity - 1) / capacity));
+}
+
+/// gives back the clusters that were taken for parts that do not come
+void
+ClusterFs::ObjectWriter::endRun()
+{
+    for (; !run_.empty(); run_.pop_front()) {
+        group_.allocator.giveBack(run_.front());
+        --group_.clustersInRuns;
+    }
 }
 
 /// puts header and checksum in front of the part that is being filled
@@ -331,6 +375,7 @@ ClusterFs::ObjectWriter::finish(std::function<void(Status)>)
         fail();
         return Status::full;
     }
+    endRun();
     auto &context = group_.context;
     auto &staging = context.catalog.staging();
     staging.unpromise(promised_);

@@ -13,6 +13,7 @@
 #include "fs/cluster/packing/RoomMaker.h"
 
 #include <algorithm>
+#include <deque>
 #include <list>
 
 namespace ClusterFs {
@@ -63,6 +64,9 @@ public:
     /// for longest.
     /// \returns false when there is too little all the same
     bool takeFilling(ObjectWriter &, uint64_t bytes);
+    uint32_t clustersInRuns = 0; ///< clusters that objects keep for their next parts
+    /// how many more of them there may be: slow objects must not keep the disk from others
+    uint32_t spareForRuns() const;
     uint64_t fillingBytes() const { return fillingBytes_; } ///< memory of all parts that are being filled
     uint64_t maxFilling() const { return maxBytesInFlight(); }
 
@@ -133,6 +137,9 @@ private:
     bool makeFilling(uint64_t bytes);
     bool appendToPart(const char *, size_t);
     bool submitPart();
+    Allocator::Taken nextCluster();
+    uint32_t partsToCome() const;
+    void endRun();
     void sealPart(ClusterNo, uint32_t bytes, uint32_t size);
     void linkPart(ClusterNo, uint32_t bytes);
     void pinParts();
@@ -146,6 +153,7 @@ private:
     WritingPointer object_;
     const int64_t expected_; ///< stored bytes, -1 when unknown
     uint64_t promised_; ///< bytes of staging that are still set aside
+    std::deque<Allocator::Taken> run_; ///< clusters for its next parts
 };
 
 } // namespace ClusterFs

@@ -8,6 +8,7 @@
 namespace ClusterFs {
 namespace {
 constexpr uint64_t spareReferences = 64; ///< parts by which an object may outgrow its expected size
+constexpr uint32_t runShare = 16; ///< one part of so many of all clusters may wait for the parts of objects that come in
 constexpr uint64_t hungMicros = 3000000; ///< nobody waits for a device that finishes no write for so long
 constexpr uint64_t idleMicros = 3000000; ///< an object that has got no byte for so long gives way when staging is nearly full
 constexpr uint64_t slowMicros = 10000000; ///< the age from which on an object gives way that comes in at less than slowRate
@@ -65,6 +66,13 @@ uint64_t
 ClusterFs::WriterGroup::promiseOf(const int64_t expectedSize) const
 {
     return std::min({static_cast<uint64_t>(std::max<int64_t>(expectedSize, 0)), frontOf(expectedSize), smallestFront()});
+}
+
+uint32_t
+ClusterFs::WriterGroup::spareForRuns() const
+{
+    const auto most = context.geometry.clusterCount / runShare;
+    return most - std::min(most, clustersInRuns);
 }
 
 bool

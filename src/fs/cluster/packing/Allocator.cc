@@ -6,6 +6,12 @@
 #include <algorithm>
 #include <cassert>
 
+namespace ClusterFs {
+namespace {
+constexpr uint32_t logShare = 32; ///< the index log may claim one part of so many of all clusters; runs keep off
+} // namespace
+} // namespace ClusterFs
+
 ClusterFs::Allocator::Allocator(StoreContext &context, Journal &journal):
     context_(context),
     journal_(journal)
@@ -52,9 +58,15 @@ ClusterFs::Allocator::poll()
         const auto c = context_.config.layout->next(catalog.free(), view(announced_.size()));
         assert(c != noCluster);
         lastChosen_ = c;
-        catalog.announce(c, context_.sequence);
-        announced_.push_back({c, journal_.announce(c, context_.sequence)});
+        announced_.push_back(announce(c));
     }
+}
+
+ClusterFs::Allocator::Taken
+ClusterFs::Allocator::announce(const ClusterNo c)
+{
+    context_.catalog.announce(c, context_.sequence);
+    return {c, journal_.announce(c, context_.sequence)};
 }
 
 /// takes one of the first announced clusters
@@ -87,6 +99,50 @@ ClusterFs::Allocator::takeSoon()
     return takeOf(announced_.size(), false);
 }
 
+/// the first cluster that the index log will not want: whoever has a run may keep it for long
+ClusterFs::ClusterNo
+ClusterFs::Allocator::firstForRuns() const
+{
+    return ClusterNo(context_.logClusters + context_.geometry.clusterCount / logShare);
+}
+
+bool
+ClusterFs::Allocator::mayBeInRun(const ClusterNo c) const
+{
+    return context_.geometry.has(c) && c >= firstForRuns() && context_.catalog.free().contains(c);
+}
+
+/// the free cluster where a new run begins
+ClusterFs::ClusterNo
+ClusterFs::Allocator::beginOfRun() const
+{
+    const auto &free = context_.catalog.free();
+    const auto c = context_.config.layout->next(free, view(announced_.size()));
+    return c < firstForRuns() ? free.following(firstForRuns()) : c;
+}
+
+std::deque<ClusterFs::Allocator::Taken>
+ClusterFs::Allocator::takeRun(const ClusterNo behind, const uint32_t most)
+{
+    const auto &free = context_.catalog.free();
+    const auto spare = free.size() - std::min(free.size(), reserve());
+    std::deque<Taken> run;
+    if (spare && most > 1) {
+        const bool goesOn = behind != noCluster && mayBeInRun(behind + 1);
+        const auto first = goesOn ? behind + 1 : beginOfRun();
+        for (auto c = first; run.size() < std::min(most, spare) && mayBeInRun(c); ++c)
+            run.push_back(announce(c));
+        if (!run.empty() && !goesOn)
+            lastChosen_ = run.back().cluster; // what is chosen next comes behind it
+    }
+    if (run.empty()) {
+        const auto one = takeSoon();
+        if (one.cluster != noCluster)
+            run.push_back(one);
+    }
+    return run;
+}
+
 void
 ClusterFs::Allocator::takeBack(const ClusterNo c)
 {
@@ -98,8 +154,9 @@ ClusterFs::Allocator::takeBack(const ClusterNo c)
 }
 
 void
-ClusterFs::Allocator::giveBack(const ClusterNo c)
+ClusterFs::Allocator::giveBack(const Taken &taken)
 {
-    assert(context_.catalog.clusters()[c].state == ClusterState::announced);
-    announced_.push_front({c, 0});
+    assert(context_.catalog.clusters()[taken.cluster].state == ClusterState::announced);
+    const auto isSooner = [](const Taken &a, const Taken &b) { return a.ticket < b.ticket; };
+    announced_.insert(std::lower_bound(announced_.begin(), announced_.end(), taken, isSooner), taken);
 }

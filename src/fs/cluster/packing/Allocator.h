@@ -32,8 +32,15 @@ public:
     /// \returns noCluster in it when nothing is free
     Taken takeSoon();
 
+    /// Takes clusters for the next parts of a large object, side by side where there is room, so that the disk reads them in one
+    /// go. Clusters that others need soon stay: then it is one.
+    /// \param behind the cluster of the object's last part, or noCluster
+    /// \param most clusters, above 0
+    /// \returns them, in their order; their announcements may be on their way; nothing when no cluster is free
+    std::deque<Taken> takeRun(ClusterNo behind, uint32_t most);
+
     /// gives back a cluster that was taken and not written
-    void giveBack(ClusterNo);
+    void giveBack(const Taken &);
 
     /// withdraws an announced cluster whose place the index log needs; does nothing if it was taken
     void takeBack(ClusterNo);
@@ -56,6 +63,10 @@ public:
 
 private:
     LayoutView view(size_t count) const;
+    ClusterNo firstForRuns() const;
+    bool mayBeInRun(ClusterNo) const;
+    ClusterNo beginOfRun() const;
+    Taken announce(ClusterNo);
     Taken takeOf(size_t first, bool wanted);
 
     StoreContext &context_;

@@ -372,7 +372,7 @@ void
 ClusterFs::Packer::giveUp(const Pack &pack)
 {
     context_.catalog.abandonWrite(pack.cluster);
-    allocator_.giveBack(pack.cluster);
+    allocator_.giveBack({pack.cluster, 0});
     --inFlight_;
 }
 
