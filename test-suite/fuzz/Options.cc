@@ -63,6 +63,8 @@ checkValid(const Config &config)
     require(config.clusterBytes() == uint64_t(config.clusterKb) * 1024, "a cluster size fits its type");
     require(uint64_t(config.stagingMb) * 1024 >= 2 * uint64_t(config.clusterKb), "staging holds two clusters");
     require(uint64_t(config.readCacheMb) * 1024 >= 2 * uint64_t(config.clusterKb), "the read cache holds two clusters");
+    require(!config.memoryMb || uint64_t(config.memoryMb) * 1024 >= uint64_t(config.stagingMb + config.localityMb) * 1024 + 2 * uint64_t(config.clusterKb),
+            "memory holds the others");
 }
 
 void

@@ -152,6 +152,21 @@ MUTANTS = (
     # who waits for whom
     Mutant("readers-wait-for-housekeeping", "cache/WindowLoader.cc",
            "        device_.hasten(geometry_.clusterOffset(load->range.cluster) + load->range.start);\n", "", tests="WindowLoaderTest.*"),
+    # memory
+    Mutant("staging-keeps-its-memory", "catalog/ChunkMemory.cc", "        release();\n", "        {}\n", tests="ChunkMemory.*:EngineBudget.*"),
+    Mutant("chunks-from-anywhere", "catalog/ChunkMemory.cc", "    if (number < lowest_)\n        lowest_ = number;\n", "", tests="ChunkMemory.*"),
+    Mutant("memory-in-use-goes-back", "catalog/ChunkMemory.cc", "        idle_.erase(lowest_);\n", "        {}\n", tests="ChunkMemory.*"),
+    Mutant("memory-is-lent-twice", "engine/LocalEngine.cc", "std::min(mostWindows(), context_.catalog.staging().bytesResident())", "0",
+           tests="EngineBudget.*"),
+    Mutant("nothing-else-counts-against-memory", "engine/LocalEngine.cc", "        left -= std::min(left, memoryOfOthers());\n", "", tests="EngineBudget.*"),
+    # large objects
+    Mutant("parts-lie-anywhere", "packing/Allocator.cc", "        for (auto c = first; run.size()", "        for (auto c = first; run.empty() && run.size()",
+           tests="WritingTest.*"),
+    Mutant("runs-begin-anew", "packing/Allocator.cc", "behind != noCluster && mayBeInRun(behind + 1)", "false", tests="WritingTest.*"),
+    Mutant("runs-take-all", "packing/Allocator.cc", "free.size() - std::min(free.size(), reserve())", "free.size()", tests="WritingTest.*"),
+    Mutant("clusters-of-runs-are-lost", "objects/ObjectWriter.cc", "        group_.allocator.giveBack(run_.front());\n", "", tests="WritingTest.*:EngineLimits.*"),
+    Mutant("slow-objects-keep-the-disk", "objects/WriterGroup.cc", "    return most - std::min(most, clustersInRuns);", "    return most;",
+           tests="WritingTest.*:EngineLimits.*"),
     # replicas
     Mutant("replicas-of-damaged-objects", "packing/Packer.cc", "from.cluster, from.start) != Status::ok)\n        return; // damaged",
            "from.cluster, from.start) == Status::full)\n        return; // damaged", tests="ReplicaTest.*"),

@@ -40,6 +40,7 @@ Simulate::World::chooseOptions()
     config_.stagingMb = 2 + static_cast<uint32_t>(below(2));
     config_.readCacheMb = 2 + static_cast<uint32_t>(below(2));
     config_.localityMb = chance(80) ? 1 : 0;
+    config_.memoryMb = chance(50) ? config_.leastMemoryMb() + static_cast<uint32_t>(below(5)) : 0;
     config_.persist = 1 + static_cast<uint32_t>(below(20));
     config_.deleteCount = 1 + static_cast<uint32_t>(below(50));
     config_.deleteTime = 1 + static_cast<uint32_t>(below(5));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The whole engine where there is too little of something: memory, staging, places for objects. */
 
+#include "fs/cluster/layout/Cluster.h"
 #include "fs/cluster/recovery/Format.h"
 #include "test-suite/unit/support/EngineSupport.h"
 
@@ -301,6 +302,65 @@ TEST(EngineLimits, anObjectHasOnlySoManyPartsMoreThanAnnounced) {
         t.step();
     }
     EXPECT_EQ(writer->finish(), Status::ok);
+}
+
+/// objects that come in together have their parts side by side all the same, and clusters that they took ahead come back
+TEST(EngineLimits, partsOfObjectsThatComeInTogetherLieSideBySide) {
+    constexpr uint64_t count = 4;
+    constexpr size_t size = 900000; // 14 parts
+    TestStore t(64 * MB);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    Writers writers;
+    for (uint64_t n = 0; n < count; ++n)
+        writers.push_back(t.engine->create(keyOf(n), infoOf(1), size));
+    for (size_t at = 0; at < size; at += 20000) {
+        for (uint64_t n = 0; n < count; ++n)
+            ASSERT_TRUE(writers[n]->append(bytesOf(n, size).data() + at, 20000));
+        t.step();
+    }
+    EXPECT_EQ(writers[0]->finish(), Status::ok);
+    EXPECT_EQ(writers[1]->finish(), Status::ok);
+    writers.clear(); // the others are given up
+    ASSERT_TRUE(t.pack());
+    const auto g = t.geometry();
+    for (const uint64_t object: {0, 1}) {
+        std::vector<uint32_t> places;
+        for (ClusterNo c{0}; g.has(c); ++c) {
+            ClusterHeader h;
+            if (Directory::Peek(t.media.data() + g.clusterOffset(c), ClusterHeader::encodedBytes, h) && h.kind == ClusterKind::part && h.key == keyOf(object))
+                places.push_back(c.value());
+        }
+        ASSERT_EQ(places.size(), 14U) << "the rest is its head";
+        EXPECT_EQ(places.back() - places.front(), 13U);
+        EXPECT_TRUE(t.has(keyOf(object), bytesOf(object, size)));
+    }
+    // all but the parts of the two, and a cluster of heads, can be filled
+    for (uint64_t n = 100; n < 100 + g.clusterCount - 2 * 14 - 30; ++n)
+        ASSERT_EQ(t.store(keyOf(n), bytesOf(n, 60000)), Status::ok);
+    ASSERT_TRUE(t.pack());
+    EXPECT_EQ(t.engine->stats().counters.evictedClusters, 0U);
+}
+
+/// objects that tell a length and bring nothing keep a sixteenth of all clusters at most
+TEST(EngineLimits, slowObjectsKeepFewClusters) {
+    uint64_t clusters = 0;
+    const auto evictions = [&clusters](const int64_t length) {
+        TestStore t(32 * MB);
+        EXPECT_NO_FATAL_FAILURE(t.start());
+        clusters = t.engine->stats().clusters;
+        Writers writers;
+        for (uint64_t n = 0; n < 40; ++n) {
+            writers.push_back(t.engine->create(keyOf(n), infoOf(1), length));
+            EXPECT_TRUE(writers.back()->append(bytesOf(n, 100000).data(), 100000));
+            t.step();
+        }
+        EXPECT_EQ(t.engine->stats().counters.parts, 40U);
+        for (uint64_t n = 100; n < 100 + clusters - 40; ++n)
+            EXPECT_EQ(t.store(keyOf(n), bytesOf(n, 60000)), Status::ok);
+        EXPECT_TRUE(t.until([&] { return t.engine->stats().stagedObjects <= 40; }));
+        return t.engine->stats().counters.evictedClusters;
+    };
+    EXPECT_LE(evictions(2000000), evictions(-1) + clusters / 16 + 2);
 }
 
 TEST(EngineLimits, aLargeObjectEndsWhenTheDiskTakesNoWrites) {

@@ -93,9 +93,10 @@ TEST(EngineBudget, aCommonLimitLeavesTheReadCacheTheRest)
     config.memoryMb = 16;
     LendingStore t(config);
     ASSERT_NO_FATAL_FAILURE(t.start());
-    const auto rest = [&](const uint64_t all) {
+    const auto rest = [&](const uint64_t all, const bool pooled = false) {
         const auto s = t.engine->stats();
-        return (all - s.indexBytes - s.tracker.bytes) / 9 * 8;
+        // buffers of a few pages leave gaps
+        return all - s.indexBytes - s.tracker.bytes - MB - (pooled ? s.readCacheBytes / 8 : 0);
     };
     EXPECT_LE(t.engine->stats().readCacheLimit, rest(16 * MB) + 100);
     EXPECT_GE(t.engine->stats().readCacheLimit, rest(16 * MB) - 100000);
@@ -107,7 +108,7 @@ TEST(EngineBudget, aCommonLimitLeavesTheReadCacheTheRest)
     config.memoryMb = 7;
     t.engine->reconfigure(config);
     t.step();
-    EXPECT_LE(t.engine->stats().readCacheBytes, rest(7 * MB));
+    EXPECT_LE(t.engine->stats().readCacheBytes, rest(7 * MB, true));
     EXPECT_GE(t.engine->stats().readCacheBytes, 2 * MB);
     config.memoryMb = 0;
     t.engine->reconfigure(config);

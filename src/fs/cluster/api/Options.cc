@@ -183,7 +183,7 @@ ClusterFs::options()
         policy<&Config::packing, packingPolicies>("packing", "which objects that wait in memory are written first", Effect::start),
         choice<&Config::warm>("warm", {"off", "on"}, Group::memory, Effect::live,
             "reads again, after a start, what was in the read cache before",
-            "It does so while the disk has nothing else to do, and until three quarters of read-cache are full."),
+            "It does so while the disk has nothing else to do, and until three quarters of the read cache are full."),
         choice<&Config::list>("list", {"off", "on"}, Group::memory, Effect::start,
             "keeps whole keys, 16 bytes an object, so that mgr:objects and cache digests list the objects",
             "Set it to on if you have digest peers."),

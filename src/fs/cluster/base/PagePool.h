@@ -40,6 +40,9 @@ public:
     static constexpr size_t chunkPages = 256; ///< pages in one mapping
     static constexpr size_t maxPages = 16; ///< most pages of one run
 
+    /// \returns most bytes of memory that the pool takes beside those of its runs
+    static constexpr size_t IdleBytes(const size_t ofRuns) { return ofRuns / 8 + chunkPages * pageBytes; }
+
     PagePool(); ///< of mappings that no other process has
     /// \param source outlives the pool
     explicit PagePool(PageSource &source): source_(source) {}
@@ -68,7 +71,7 @@ private:
     char *map();
     void releaseIdle(char *base, Chunk &);
     void releaseSome(char *base, Chunk &);
-    size_t kept() const { return used_ / 8 + chunkPages; } ///< idle pages that keep their memory
+    size_t kept() const { return IdleBytes(used_ * pageBytes) / pageBytes; } ///< idle pages that keep their memory
 
     PageSource &source_;
     mutable std::mutex mutex_;

@@ -3,6 +3,7 @@
 
 #include "fs/cluster/cache/WindowStore.h"
 
+#include "fs/cluster/base/PagePool.h"
 #include "fs/cluster/device/Device.h"
 #include "fs/cluster/layout/Cluster.h"
 
@@ -21,6 +22,14 @@ constexpr unsigned maxBits = 32; ///< bits that the size of a window can have
 
 /// whether so many bytes of a window are few enough to keep only them
 constexpr bool isClearlyLess(const uint64_t bytes, const uint64_t all) { return bytes * 4 <= all * 3; }
+
+/// \returns bytes of a buffer that are of a PagePool
+uint64_t
+pooled(const Buffer &buffer)
+{
+    return buffer.size() <= PagePool::maxPages * PagePool::pageBytes ? buffer.size() : 0;
+}
+
 } // namespace
 } // namespace ClusterFs
 
@@ -207,6 +216,7 @@ ClusterFs::WindowStore::add(const ClusterRange &range, BufferPointer buffer)
     window->range = range;
     window->buffer = std::move(buffer);
     bytes_ += window->buffer->size();
+    pooledBytes_ += pooled(*window->buffer);
     clock_ += window->buffer->size();
     window->used = clock_;
     byCluster_[range.cluster].add(windows_.emplace(worth(*window), window));
@@ -360,6 +370,7 @@ ClusterFs::WindowStore::reduce(const Windows::iterator victim)
         at += static_cast<uint32_t>(roundUp(p.size, extentAlignment));
     }
     bytes_ += size;
+    pooledBytes_ += pooled(*part->buffer);
     show(*part);
     byCluster_[part->range.cluster].add(windows_.emplace(since + costOf(size), part));
 }
@@ -375,6 +386,7 @@ ClusterFs::WindowStore::remove(const Windows::iterator victim)
     if (found->second.all.empty())
         byCluster_.erase(found);
     bytes_ -= window.buffer->size() - window.splitOff;
+    pooledBytes_ -= pooled(*window.buffer);
     written(window);
     noteAsked(window);
     noteLeaving(window);

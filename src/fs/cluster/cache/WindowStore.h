@@ -98,6 +98,7 @@ public:
 
     uint64_t bytes() const { return bytes_; } ///< bytes of all windows in the store, those on their way to the device included
     uint64_t unaskedBytes() const { return unaskedBytes_; } ///< bytes of parts that were read ahead, and no reader has asked for yet
+    uint64_t pooledBytes() const { return pooledBytes_; } ///< bytes of windows in buffers of a PagePool
     uint64_t writingBytes() const { return writingBytes_; } ///< bytes of windows on their way to the device
     uint64_t limit() const { return limit_; } ///< bytes
     void setLimit(const uint64_t bytes) { limit_ = bytes; }
@@ -145,6 +146,7 @@ private:
     std::shared_ptr<SharedPages> pages_; ///< see pages()
     std::unique_ptr<SharedWindows> shown_; ///< see shown()
     uint64_t bytes_ = 0; ///< see bytes()
+    uint64_t pooledBytes_ = 0; ///< see pooledBytes()
     uint64_t unaskedBytes_ = 0; ///< see unaskedBytes()
     uint64_t writingBytes_ = 0; ///< see writingBytes()
     uint64_t clock_ = 0; ///< bytes of all windows that ever came in

@@ -5,18 +5,13 @@
 
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/base/Messages.h"
+#include "fs/cluster/base/PagePool.h"
 #include "fs/cluster/engine/Report.h"
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/objects/HeadReplacer.h"
 
 #include <algorithm>
 #include <utility>
-
-namespace ClusterFs {
-namespace {
-constexpr uint64_t gapShare = 9; ///< of the memory of the read cache: PagePool's gaps take an eighth of what windows take
-} // namespace
-} // namespace ClusterFs
 
 ClusterFs::LocalEngine::LocalEngine(Device &device, const Clock &clock, const Config &config, const Log &log,
                                     const Superblock &superblock):
@@ -115,7 +110,8 @@ ClusterFs::LocalEngine::memoryOfOthers() const
 {
     const auto shown = cache_.windows.shown();
     return indexBytes() + tracker_.stats().bytes + cache_.replicas.count() * Replicas::bytesEach + (shown ? shown->memory().size() : 0) +
-        writers_.fillingBytes() + writers_.bytesInFlight + cache_.windows.writingBytes();
+        writers_.fillingBytes() + writers_.bytesInFlight + cache_.windows.writingBytes() +
+        PagePool::IdleBytes(cache_.windows.pooledBytes());
 }
 
 /// Gives the read cache the memory that nobody else takes now, with that of staging. The loader lets windows go when staging
@@ -128,7 +124,6 @@ ClusterFs::LocalEngine::divideMemory()
     auto left = mostWindows() - std::min(mostWindows(), context_.catalog.staging().bytesResident());
     if (config.memoryMb) {
         left -= std::min(left, memoryOfOthers());
-        left -= left / gapShare;
         if ((indexBytes() >> 20) + config.leastMemoryMb() > config.memoryMb && !std::exchange(littleMemoryNoted_, true))
             say<Message::memoryUsedUp>(context_.log, config.memoryMb, indexBytes() >> 20, config.leastMemoryMb());
     }
