@@ -88,6 +88,7 @@ Simulate::World::reconfigure()
         if (option.effect != Option::Effect::live)
             option.write(config_, option.read(before));
     }
+    config_.suitOthers(); // as in a Squid that takes other lines of squid.conf
     promise();
     ++tally_.reconfigured;
 }

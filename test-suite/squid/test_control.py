@@ -171,6 +171,17 @@ def test_options_by_reconfigure(t):
         assert option in config, f"{option} is not in: {config}"
     for url in urls:
         t.hit(squid, url)
+    # a new limit of memory that suits the new staging, while the old one stays
+    squid.configure(t.cache_dir(128, "memory=4 staging=2 locality=0"))
+    mark = squid.cache_log.mark()
+    order(squid, "reconfigure")
+    squid.cache_log.wait("Accepting HTTP Socket", mark)
+    assert squid.cache_log.lines("staging cannot be changed dynamically", mark), "no word about staging"
+    line = next(line for line in squid.mgr("config").splitlines() if line.startswith("cache_dir"))
+    memory = next(int(option.partition("=")[2]) for option in line.split() if option.startswith("memory="))
+    assert memory > 4 and "staging=2" not in line, line
+    for url in urls:
+        t.hit(squid, url)
     squid.configure(t.cache_dir(128, "cluster-size=512 read-cache=8"))
     mark = squid.cache_log.mark()
     order(squid, "reconfigure")

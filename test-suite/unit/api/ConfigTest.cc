@@ -186,7 +186,7 @@ TEST(Config, memoryHoldsTheOthers) {
             EXPECT_NE(error.find(c.error), std::string::npos) << error;
         }
         config.clusterKb = 16384; // that of the device
-        config.suitClusters();
+        config.suitOthers();
         EXPECT_TRUE(config.validate(error)) << error;
         EXPECT_EQ(config.memoryMb > 0, c.memory > 0);
     }
@@ -199,12 +199,12 @@ TEST(Config, raisesMemoryThatIsTooLittleForItsClusters) {
     for (const uint32_t kb: {16U, 1024U, 2048U, 16384U}) {
         config.clusterKb = kb;
         config.stagingMb = config.readCacheMb = 2;
-        config.suitClusters();
+        config.suitOthers();
         EXPECT_TRUE(config.validate(error)) << error;
         EXPECT_EQ(config.stagingMb, std::max(2U, kb / 512));
         EXPECT_EQ(config.readCacheMb, std::max(2U, kb / 512));
     }
     config.stagingMb = 100;
-    config.suitClusters();
+    config.suitOthers();
     EXPECT_EQ(config.stagingMb, 100U);
 }

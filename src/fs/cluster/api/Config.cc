@@ -47,7 +47,7 @@ ClusterFs::Config::validate(std::string &error) const
 }
 
 void
-ClusterFs::Config::suitClusters()
+ClusterFs::Config::suitOthers()
 {
     stagingMb = std::max(stagingMb, leastMb());
     readCacheMb = std::max(readCacheMb, leastMb());

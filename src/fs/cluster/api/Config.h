@@ -63,9 +63,9 @@ struct Config {
     /// the least for all together, without the index, in MB
     uint32_t leastMemoryMb() const { return stagingMb + localityMb + leastMb(); }
 
-    /// Raises staging and read cache to leastMb(), and memory to leastMemoryMb(), when clusterKb was set to that of the device: the
-    /// administrator may have chosen them for another size.
-    void suitClusters();
+    /// Raises staging and read cache to leastMb(), and memory to leastMemoryMb(), when some
+    /// options come from the device or from an earlier line of squid.conf: the administrator has chosen the others without them.
+    void suitOthers();
 
     uint32_t clusterBytes() const { return clusterKb * 1024; }
 };

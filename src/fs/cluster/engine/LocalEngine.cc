@@ -592,7 +592,7 @@ ClusterFs::LocalEngine::reconfigure(const Config &newer)
     }
     // a shorter persist counts at once
     nextFlush_ = std::min(nextFlush_, nextFlush());
-    context_.config.suitClusters();
+    context_.config.suitOthers();
     divideMemory();
     context_.device.setDepth(context_.config.depth);
 }

@@ -40,7 +40,7 @@ ClusterFs::openEngine(Device &device, const Clock &clock, const Config &configur
     if (config.clusterBytes() != superblock.geometry.clusterBytes) {
         say<Message::clusterSizeStays>(log, superblock.geometry.clusterBytes / 1024, config.clusterKb);
         config.clusterKb = superblock.geometry.clusterBytes / 1024;
-        config.suitClusters();
+        config.suitOthers();
     }
     try {
         engine = std::make_unique<LocalEngine>(device, clock, config, log, superblock);

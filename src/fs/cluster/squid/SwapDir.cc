@@ -177,6 +177,7 @@ ClusterFs::SwapDir::reconfigure()
             say<Message::optionStays>(toCacheLog, path, option.name, option.valueIn(config_));
         }
     }
+    wanted.suitOthers(); // new values need not suit those that stay
     std::string error;
     if (!wanted.validate(error)) {
         reject(error);
