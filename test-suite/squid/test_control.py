@@ -160,7 +160,7 @@ def test_options_by_reconfigure(t):
     squid = t.running(options="persist=20")
     urls = some(t)
     t.fetch_all(squid, urls)
-    changed = ("read-cache=8", "memory=80", "persist=7", "checkpoint=99", "replacement=fifo", "layout=closest",
+    changed = ("read-cache=8", "memory=90", "persist=7", "checkpoint=99", "replacement=fifo", "layout=closest",
                "file-lifetime=1000", "delete-count=5", "max-size=150000")
     squid.configure(t.cache_dir(128, " ".join(changed)))
     mark = squid.cache_log.mark()
@@ -172,7 +172,7 @@ def test_options_by_reconfigure(t):
     for url in urls:
         t.hit(squid, url)
     # a new limit of memory that suits the new staging, while the old one stays
-    squid.configure(t.cache_dir(128, "memory=4 staging=2 locality=0"))
+    squid.configure(f"cache_dir clusterfs {t.image()} 128 memory=4 staging=2 locality=0")
     mark = squid.cache_log.mark()
     order(squid, "reconfigure")
     squid.cache_log.wait("Accepting HTTP Socket", mark)
