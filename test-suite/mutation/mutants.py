@@ -164,7 +164,7 @@ MUTANTS = (
            tests="WritingTest.*"),
     Mutant("runs-begin-anew", "packing/Allocator.cc", "behind != noCluster && mayBeInRun(behind + 1)", "false", tests="WritingTest.*"),
     Mutant("runs-take-all", "packing/Allocator.cc", "free.size() - std::min(free.size(), reserve())", "free.size()", tests="WritingTest.*"),
-    Mutant("clusters-of-runs-are-lost", "objects/ObjectWriter.cc", "        group_.allocator.giveBack(run_.front());\n", "", tests="WritingTest.*:EngineLimits.*"),
+    Mutant("clusters-of-runs-are-lost", "objects/ObjectWriter.cc", "        group_.allocator.giveBack(run_.front());\n", "", tests="WritingTest.*"),
     Mutant("slow-objects-keep-the-disk", "objects/WriterGroup.cc", "    return most - std::min(most, clustersInRuns);", "    return most;",
            tests="WritingTest.*:EngineLimits.*"),
     # replicas

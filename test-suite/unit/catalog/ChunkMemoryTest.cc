@@ -113,6 +113,23 @@ TEST(ChunkMemory, givesMemoryBackThatNobodyUses)
         ASSERT_TRUE(hasIts(chunks, n)) << n;
 }
 
+/// a block that was idle, and is used again, above others that nobody uses
+TEST(ChunkMemory, givesBackOnlyWhatNobodyUses)
+{
+    constexpr uint32_t block = 64, count = 16 * block;
+    ChunkMemory chunks(count, "test");
+    for (uint32_t n = 0; n < count; ++n)
+        fill(chunks, chunks.take());
+    for (uint32_t n = 10 * block; n < 12 * block; ++n)
+        chunks.giveBack(n);
+    for (uint32_t n = 10 * block; n < 12 * block; ++n)
+        fill(chunks, chunks.take());
+    for (uint32_t n = 0; n < 4 * block; ++n)
+        chunks.giveBack(n);
+    for (uint32_t n = 4 * block; n < count; ++n)
+        ASSERT_TRUE(hasIts(chunks, n)) << n;
+}
+
 TEST(ChunkMemory, whereTheSystemTakesNothingBackItStaysCounted)
 {
     const auto whyNot = withFaults({SyscallFault({SCMP_SYS(madvise)}, EPERM).with(2, MADV_REMOVE).always()}, [] {

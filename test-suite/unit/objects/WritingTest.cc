@@ -662,6 +662,9 @@ TEST_F(WritingTest, partsOfAnObjectLieSideBySide) {
     ASSERT_EQ(onward.size(), 3U);
     EXPECT_EQ(onward[0].cluster, other.back().cluster + 1) << "where it ended";
     EXPECT_NE(p.allocator.takeRun(one.back().cluster, 3).at(0).cluster, one.back().cluster + 1) << "somebody has that";
+    p.context.config.layout = &closestLayout;
+    p.allocator.noteAccess(one.front().cluster);
+    EXPECT_EQ(p.allocator.takeRun(ClusterNo(200), 3).at(0).cluster, 201_c) << "wherever the layout would begin";
     for (const auto &t: one)
         p.allocator.giveBack(t);
     ASSERT_TRUE(p.writeJournal());
@@ -674,6 +677,8 @@ TEST_F(WritingTest, partsOfAnObjectLieSideBySide) {
 
 TEST_F(WritingTest, runsLeaveClustersForOthers) {
     const auto count = p.catalog.clusters().count();
+    for (unsigned n = 0; n < count / 16; ++n) // also those that are kept for the index log
+        ASSERT_NE(p.allocator.takeSoon().cluster, noCluster);
     uint32_t taken = 0;
     for (unsigned n = 0; n < 2 * count; ++n) {
         const auto run = p.allocator.takeRun(noCluster, 8);
@@ -685,4 +690,19 @@ TEST_F(WritingTest, runsLeaveClustersForOthers) {
     }
     EXPECT_GE(taken, count / 2);
     EXPECT_GE(p.allocator.available() + 1, p.allocator.reserve());
+}
+
+TEST_F(WritingTest, clustersOfARunComeBackWithItsObject) {
+    const auto before = p.allocator.available();
+    const auto stage = p.catalog.staging().open(keyOf(1), infoOf(1));
+    constexpr size_t front = 16384;
+    const auto bytes = bytesOf(1, front + p.context.partCapacity());
+    {
+        ObjectWriter writer(writers, keyOf(1), stage, {2000000, front, 0});
+        ASSERT_TRUE(writer.append(bytes.data(), bytes.size()));
+        EXPECT_EQ(writers.clustersInRuns, 15U);
+        EXPECT_EQ(p.allocator.available(), before - 16);
+    }
+    EXPECT_EQ(writers.clustersInRuns, 0U);
+    EXPECT_EQ(p.allocator.available(), before - 1) << "but for the part that is being written";
 }
