@@ -14,7 +14,7 @@ BAD = (
     ("cluster-size=99999999", "cluster-size"), ("cluster-size=1M", "cluster-size"), ("cluster-size=", "cluster-size"),
     ("cluster-size=-1", "cluster-size"), ("cluster-size=16 staging=0", "staging"), ("staging=banana", "staging"),
     ("cluster-size=16384 staging=4", "staging"), ("cluster-size=16384 staging=64 read-cache=4", "read-cache"),
-    ("memory=49", "memory"), ("memory=4 staging=2", "memory"), ("memory=half", "memory"), ("memory=1048577", "memory"),
+    ("memory=3", "memory"), ("memory=49 staging=32 locality=16", "memory"), ("memory=half", "memory"), ("memory=1048577", "memory"),
     ("read-cache=1.5", "read-cache"), ("persist=0", "persist"), ("persist=99999999999999999999", "persist"),
     ("checkpoint=never", "checkpoint"), ("delete-count=0", "delete-count"), ("delete-time=-5", "delete-time"),
     ("replacement=heap", "replacement"), ("replacement=gd", "replacement"), ("size-weight=101", "size-weight"),
@@ -27,7 +27,7 @@ BAD = (
 )
 
 GOOD = (
-    "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "memory=0", "memory=50", "memory=4 staging=2 locality=0", "staging=8", "read-cache=8",
+    "cluster-size=16", "cluster-size=16384 staging=64 read-cache=32", "memory=0", "memory=4", "memory=50 staging=32 locality=16", "memory=2000", "staging=8", "read-cache=8",
     "persist=1", "persist=86400", "checkpoint=60", "delete-count=10", "delete-time=1", "replacement=lru",
     "replacement=fifo", "replacement=s3fifo", "replacement=lfuda", "replacement=gdsf size-weight=0", "size-weight=100", "write-budget=0",
     "write-budget=50", "replicas=0", "replicas=50", "replacement=gds", "packing=gds", "packing=lru", "warm=off", "warm=on", "admit=1", "admit=7",
@@ -68,7 +68,7 @@ def test_good_options(t):
         done = squid.command("-k", "parse")
         assert done.returncode == 0, f"{options}: {done.stdout}"
     # What stands at its default need not be shown; these do not.
-    shown = ("cluster-size=64 memory=77 staging=8 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
+    shown = ("cluster-size=64 memory=77 staging=8 locality=3 read-cache=4 persist=11 checkpoint=61 delete-count=12 delete-time=3 "
              "replacement=lfuda size-weight=33 write-budget=18 replicas=7 packing=gds warm=off admit=2 layout=overwrite file-lifetime=3601 cluster-lifetime=3602 depth=7 list=on "
              "min-size=10 max-size=100000")
     squid.configure(f"cache_dir clusterfs {t.image()} 64 {shown}")

@@ -65,10 +65,11 @@ def test_changes_nothing_unless_told(test):
     path = test.path("blank", bytes(64 * MIB))
     found = says(test.tool("setup", path, "--owner=nobody", "--cluster-size=64", "--object-size=4"))
     assert found["device"] == f"{path}: a file, 64 MB" and "clusters of 64 KB" in found["content"], found
-    assert found["squid.conf"] == f"cache_dir clusterfs {path}" and "--apply" in found["Nothing"], found
+    # the whole device and its index, since the machine has more than four times that
+    assert found["squid.conf"] == f"cache_dir clusterfs {path} memory=64" and "--apply" in found["Nothing"], found
     assert path.read_bytes() == bytes(64 * MIB) and path.stat().st_uid == os.geteuid()
     found = says(test.tool("setup", test.dir / "new", "--owner=nobody", "--size=64"))
-    assert "a file that will be made" in found["device"] and found["squid.conf"].endswith("/new 64"), found
+    assert "a file that will be made" in found["device"] and found["squid.conf"].endswith("/new 64 memory=64"), found
     assert [p.name for p in test.dir.iterdir()] == ["blank"]
 
 

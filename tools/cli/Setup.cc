@@ -163,19 +163,43 @@ machineMemory()
     return in >> word >> kilobytes && word == "MemTotal:" ? kilobytes << 10 : 0;
 }
 
+/// how many objects a full device has
+uint64_t
+objectsOf(const Geometry &g)
+{
+    return std::min(g.deviceBytes / g.objectBytes, g.maxObjects);
+}
+
+/// memory of the index of a full device, bytes
+uint64_t
+indexOf(const Geometry &g)
+{
+    const auto objects = objectsOf(g);
+    return objects * sizeof(Record) + objects / 2 * sizeof(uint32_t) + uint64_t(g.clusterCount) * sizeof(ClusterEntry) + g.clusterCount / 4;
+}
+
+/// A quarter of this machine's memory, but no more than could hold the whole device.
+/// \returns MB
+uint64_t
+usefulMemory(const Plan &plan)
+{
+    constexpr uint64_t least = 64;
+    const auto &g = plan.geometry;
+    return std::max(least, std::min(machineMemory() / 4, indexOf(g) + g.deviceBytes) >> 20);
+}
+
 /// what docs/operations.md says of memory, of a full device
 void
 showMemory(const Plan &plan)
 {
     const auto &g = plan.geometry;
     const auto &config = plan.order.config;
-    const auto objects = std::min(g.deviceBytes / g.objectBytes, g.maxObjects);
-    const auto index = objects * sizeof(Record) + objects / 2 * sizeof(uint32_t) + uint64_t(g.clusterCount) * sizeof(ClusterEntry) + g.clusterCount / 4;
+    const auto index = indexOf(g);
     const auto least = config.memoryMb ? config.leastMb() : config.readCacheMb; // memory= leaves the read cache what the others don't take
     const auto options = uint64_t(config.stagingMb + least + config.localityMb) << 20;
     const auto total = std::max(index + options, uint64_t(config.memoryMb) << 20);
     show("memory", megabytes(total) + " when it is full, and up to 25 MB for what is under way: " + megabytes(index) + " for the index of " +
-         std::to_string(objects) + " objects of " + std::to_string(g.objectBytes >> 10) + " KB, " + megabytes(options) +
+         std::to_string(objectsOf(g)) + " objects of " + std::to_string(g.objectBytes >> 10) + " KB, " + megabytes(options) +
          " for staging, read-cache and locality");
     const auto machine = machineMemory();
     if (machine && total > machine / 2) {
@@ -293,7 +317,8 @@ showWay(const Plan &plan)
         show("", "Wants=" + unit);
         show("", "After=" + unit);
     }
-    show("squid.conf", "cache_dir clusterfs " + plan.name + (plan.order.bytes ? " " + std::to_string(plan.order.bytes >> 20) : ""));
+    show("squid.conf", "cache_dir clusterfs " + plan.name + (plan.order.bytes ? " " + std::to_string(plan.order.bytes >> 20) : "") +
+         " memory=" + std::to_string(usefulMemory(plan)));
     if (plan.disk.block && plan.name.rfind("/dev/disk/", 0) != 0 && plan.name.rfind("/dev/mapper/", 0) != 0)
         show("", "This name may be another disk's after the next start of the machine: see /dev/disk/by-path and by-partuuid");
     if (!plan.apply)

@@ -192,6 +192,26 @@ TEST(Config, memoryHoldsTheOthers) {
     }
 }
 
+/// whatever the order of the options is
+TEST(Config, memoryIsSharedUnlessTheOthersAreGiven) {
+    using Words = std::vector<std::pair<const char *, const char *>>;
+    const struct { Words options; uint32_t staging, locality; } cases[] = {
+        {{}, 32, 16}, {{{"memory", "0"}}, 32, 16}, {{{"memory", "800"}}, 100, 160}, {{{"memory", "4"}}, 2, 0},
+        {{{"memory", "100000"}}, 256, 20000}, {{{"memory", "1048576"}}, 256, 65536}, {{{"memory", "800"}, {"cluster-size", "16384"}}, 100, 160},
+        {{{"memory", "100"}, {"cluster-size", "16384"}}, 32, 20}, {{{"memory", "800"}, {"staging", "7"}}, 7, 160},
+        {{{"staging", "7"}, {"memory", "800"}}, 7, 160}, {{{"locality", "0"}, {"memory", "800"}, {"depth", "3"}}, 100, 0},
+    };
+    for (const auto &c: cases) {
+        Config config;
+        std::string error;
+        for (const auto &[name, value]: c.options)
+            EXPECT_TRUE(config.set(name, value, error)) << error;
+        EXPECT_EQ(config.stagingMb, c.staging) << config.memoryMb;
+        EXPECT_EQ(config.localityMb, c.locality) << config.memoryMb;
+        EXPECT_TRUE(config.validate(error)) << error;
+    }
+}
+
 /// a device keeps the clusters that it was formatted with
 TEST(Config, raisesMemoryThatIsTooLittleForItsClusters) {
     Config config;

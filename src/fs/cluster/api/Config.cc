@@ -46,6 +46,20 @@ ClusterFs::Config::validate(std::string &error) const
     return true;
 }
 
+/// Shares for learning and for what comes in; neither is taken before it is needed, and staging lends what it does not take.
+void
+ClusterFs::Config::shareMemory()
+{
+    constexpr uint32_t localityShare = 5, mostLocality = 65536; // MB
+    constexpr uint32_t stagingShare = 8, usualMost = 256; // MB
+    if (!memoryMb)
+        return;
+    if (!localityGiven)
+        localityMb = std::min(memoryMb / localityShare, mostLocality);
+    if (!stagingGiven)
+        stagingMb = std::max(leastMb(), std::min(memoryMb / stagingShare, usualMost));
+}
+
 void
 ClusterFs::Config::suitOthers()
 {

@@ -21,6 +21,8 @@ struct Config {
 
     /* memory */
     uint32_t memoryMb = 0; ///< MB; 0 = the others are not bounded together
+    bool stagingGiven = false; ///< by a text
+    bool localityGiven = false; ///< by a text
     uint32_t stagingMb = 32; ///< MB
     uint32_t readCacheMb = 32; ///< MB
     uint32_t localityMb = 16; ///< MB; 0 = nothing is learned
@@ -62,6 +64,9 @@ struct Config {
     uint32_t leastMb() const { return clusterKb > 1024 ? (clusterKb * 2 + 1023) / 1024 : 2; }
     /// the least for all together, without the index, in MB
     uint32_t leastMemoryMb() const { return stagingMb + localityMb + leastMb(); }
+
+    /// gives staging and locality, unless they are given, their shares of memory, if that is
+    void shareMemory();
 
     /// Raises staging and read cache to leastMb(), and memory to leastMemoryMb(), when some
     /// options come from the device or from an earlier line of squid.conf: the administrator has chosen the others without them.

@@ -138,7 +138,8 @@ ClusterFs::options()
             "store_avg_object_size"),
         number<&Config::memoryMb>("memory", "MB", 0, 1048576, Group::memory, Effect::live,
             "memory for all of the cache: index, learning, staging and read cache; 0 = no common limit",
-            "The read cache gets what the others leave, whatever read-cache is; staging and locality limit their own."),
+            "The read cache gets what the others leave, whatever read-cache is. Unless they are given, staging is an eighth of it then, "
+            "at most 256, and locality a fifth."),
         number<&Config::stagingMb>("staging", "MB", 2, 65536, Group::memory, Effect::start,
             "memory for objects that are stored and not on the disk yet",
             "The read cache borrows what they don't take."),
@@ -219,5 +220,8 @@ ClusterFs::Option::take(Config &config, const std::string &value, std::string &e
     if (!(choices.empty() ? takeNumber : takeChoice)(*this, value, result, error))
         return false;
     write(config, result);
+    config.stagingGiven |= name == std::string("staging");
+    config.localityGiven |= name == std::string("locality");
+    config.shareMemory();
     return true;
 }

@@ -41,7 +41,7 @@ struct Option {
     /// the default as take() takes it; with defaultFrom, Config::usualObjectKb, which is that of the directive
     std::string defaultValue() const;
 
-    /// sets the value from text, strictly
+    /// sets the value from text, strictly, and with memory, what its share gives others
     /// \returns false with the reason in error
     bool take(Config &, const std::string &value, std::string &error) const;
 };
