@@ -110,8 +110,7 @@ ClusterFs::LocalEngine::memoryOfOthers() const
 {
     const auto shown = cache_.windows.shown();
     return indexBytes() + tracker_.stats().bytes + cache_.replicas.count() * Replicas::bytesEach + (shown ? shown->memory().size() : 0) +
-        writers_.fillingBytes() + writers_.bytesInFlight + cache_.windows.writingBytes() +
-        PagePool::IdleBytes(cache_.windows.pooledBytes());
+        writers_.fillingBytes() + cache_.windows.writingBytes() + PagePool::IdleBytes(cache_.windows.pooledBytes());
 }
 
 /// Gives the read cache the memory that nobody else takes now, with that of staging. The loader lets windows go when staging
