@@ -37,7 +37,7 @@ NOT_RUN = {
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
         "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full workers", "./bench full papers", "./bench full polygraph --polygraph DIR",
-        "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
+        "./bench full large", "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-aged --stores clusterfs,aufs --with library,nginx",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
