@@ -345,9 +345,9 @@ TEST_F(Objects, someAreNotKeptInMemory) {
             EXPECT_EQ(get(kind + std::to_string(n)), bytesOf(seed + n, 20000));
         return store->statistic("hits from disk") - before;
     };
-    // the read cache takes 100 of them
+    // the read cache takes 200 of them, with the memory of staging
     const auto fill = [&](const unsigned from) {
-        for (unsigned n = from; n < from + 150; ++n) {
+        for (unsigned n = from; n < from + 300; ++n) {
             store->write("filler " + std::to_string(n), bytesOf(n, 20000));
             if (n % 20 == 0) {
                 store->sync();
