@@ -156,7 +156,7 @@ MUTANTS = (
     Mutant("staging-keeps-its-memory", "catalog/ChunkMemory.cc", "        release();\n", "        {}\n", tests="ChunkMemory.*:EngineBudget.*"),
     Mutant("chunks-from-anywhere", "catalog/ChunkMemory.cc", "    if (number < lowest_)\n        lowest_ = number;\n", "", tests="ChunkMemory.*"),
     Mutant("memory-in-use-goes-back", "catalog/ChunkMemory.cc", "        idle_.erase(lowest_);\n", "        {}\n", tests="ChunkMemory.*"),
-    Mutant("memory-is-lent-twice", "engine/LocalEngine.cc", "std::min(mostWindows(), context_.catalog.staging().bytesResident())", "0",
+    Mutant("memory-is-lent-twice", "engine/LocalEngine.cc", "    left -= std::min(left, context_.catalog.staging().bytesResident());\n", "",
            tests="EngineBudget.*"),
     Mutant("nothing-else-counts-against-memory", "engine/LocalEngine.cc", "        left -= std::min(left, memoryOfOthers());\n", "", tests="EngineBudget.*"),
     # large objects

@@ -35,7 +35,7 @@ ClusterFs::Region::Region(const size_t bytes, const char *const name, const Use 
         if (use == Use::stays)
             shared_.sealWrites();
         else
-            readable_ = shared_.readOnly();
+            (void)shared_.openToRead(); // if not, nobody else sees it: fd() is none
         data_ = shared_.data();
         return;
     }
@@ -89,7 +89,7 @@ ClusterFs::Buffer::findMemory([[maybe_unused]] const Pages when)
     // Why not the heap: large buffers of all sizes, freed in any order, made it
     // grow to three times the bytes in use, and those of a few pages to 1.7 times.
     const auto pages = size_ / PagePool::pageBytes;
-    if (pages <= PagePool::maxPages) {
+    if (PagePool::Gives(pages)) {
         data_ = pool().take(pages);
         source_ = Source::Pool;
     } else {

@@ -35,7 +35,7 @@ public:
     char *data() const { return data_; }
     size_t size() const { return size_; }
     /// for SharedMemory::map() in another process, to read; -1 = none: it has no name, or the process may not have another descriptor
-    int fd() const { return readable_ ? readable_.get() : shared_.fd(); }
+    int fd() const { return shared_.fd(); }
 
     /// Gives the memory of whole pages back to the system: they are zeros when they are used next.
     /// \param from, bytes multiples of PagePool::pageBytes, but for the end of the region
@@ -44,7 +44,6 @@ public:
 
 private:
     SharedMemory shared_; ///< empty unless other processes may map it
-    Descriptor readable_; ///< of shared_, for Use::comesAndGoes
     char *data_;
     size_t size_;
 };

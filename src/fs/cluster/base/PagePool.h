@@ -39,6 +39,7 @@ public:
     static constexpr size_t pageBytes = 4096; ///< bytes of a page
     static constexpr size_t chunkPages = 256; ///< pages in one mapping
     static constexpr size_t maxPages = 16; ///< most pages of one run
+    static constexpr bool Gives(const size_t pages) { return pages <= maxPages; } ///< whether it has runs of so many
 
     /// \returns most bytes of memory that the pool takes beside those of its runs
     static constexpr size_t IdleBytes(const size_t ofRuns) { return ofRuns / 8 + chunkPages * pageBytes; }

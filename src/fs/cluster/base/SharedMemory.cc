@@ -60,11 +60,12 @@ ClusterFs::SharedMemory::sealWrites()
     (void)fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
 }
 
-ClusterFs::Descriptor
-ClusterFs::SharedMemory::readOnly() const
+bool
+ClusterFs::SharedMemory::openToRead()
 {
     Descriptor fd(open(("/proc/self/fd/" + std::to_string(fd_.get())).c_str(), O_RDONLY | O_CLOEXEC));
-    return fd ? std::move(fd) : Descriptor(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+    fd_ = fd ? std::move(fd) : Descriptor(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+    return bool(fd_);
 }
 
 bool

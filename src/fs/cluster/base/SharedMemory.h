@@ -34,9 +34,10 @@ public:
     /// them.
     void sealWrites();
 
-    /// \returns a descriptor by which others can map it only to read, while this process writes; where there is no /proc, another one
-    /// of fd(); none when the process has all the descriptors that it may have
-    Descriptor readOnly() const;
+    /// The same for memory whose pages go back to the system, which the kernel refuses for what it has sealed: from now on fd() is one by
+    /// which others can map it only to read. Where there is no /proc, it lets them write.
+    /// \returns false when the process may not have another descriptor: then fd() is none
+    bool openToRead();
 
     /// Maps what another process has made.
     /// \param bytes that it must have

@@ -13,8 +13,7 @@ ClusterFs::SharedPages::make(const uint64_t bytes, std::string &error)
 {
     if (!memory_.make("clusterfs-windows", bytes, error))
         return false;
-    readable_ = memory_.readOnly();
-    if (!readable_) {
+    if (!memory_.openToRead()) {
         error = systemError("no file descriptor for shared memory");
         return false;
     }
@@ -25,13 +24,13 @@ ClusterFs::SharedPages::make(const uint64_t bytes, std::string &error)
 char *
 ClusterFs::SharedPages::take(const size_t pages)
 {
-    return pages <= PagePool::maxPages ? pool_.take(pages) : map(pages * PagePool::pageBytes);
+    return PagePool::Gives(pages) ? pool_.take(pages) : map(pages * PagePool::pageBytes);
 }
 
 void
 ClusterFs::SharedPages::giveBack(char *const at, const size_t pages)
 {
-    if (pages <= PagePool::maxPages)
+    if (PagePool::Gives(pages))
         pool_.giveBack(at, pages);
     else
         (void)unmap(at, pages * PagePool::pageBytes);

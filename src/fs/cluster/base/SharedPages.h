@@ -39,7 +39,7 @@ public:
 
     const char *data() const { return memory_.data(); } ///< the beginning, from which others count
     size_t size() const { return memory_.size(); } ///< bytes of addresses
-    int fd() const { return readable_.get(); } ///< for SharedMemory::map() in another process, to read
+    int fd() const { return memory_.fd(); } ///< for SharedMemory::map() in another process, to read
 
 private:
     /* PageSource: chunks for the pool */
@@ -51,7 +51,6 @@ private:
     void take(std::map<size_t, size_t>::iterator);
 
     SharedMemory memory_;
-    Descriptor readable_;
     std::mutex mutex_; ///< of the free runs
     std::map<size_t, size_t> free_; ///< bytes of free runs, by where they begin
     std::set<std::pair<size_t, size_t>> bySize_; ///< the same: bytes, beginning

@@ -27,7 +27,7 @@ constexpr bool isClearlyLess(const uint64_t bytes, const uint64_t all) { return 
 uint64_t
 pooled(const Buffer &buffer)
 {
-    return buffer.size() <= PagePool::maxPages * PagePool::pageBytes ? buffer.size() : 0;
+    return PagePool::Gives(buffer.size() / PagePool::pageBytes) ? buffer.size() : 0;
 }
 
 } // namespace

@@ -120,7 +120,8 @@ ClusterFs::LocalEngine::divideMemory()
 {
     const auto &config = context_.config;
     const auto least = uint64_t(config.leastMb()) << 20;
-    auto left = mostWindows() - std::min(mostWindows(), context_.catalog.staging().bytesResident());
+    auto left = mostWindows();
+    left -= std::min(left, context_.catalog.staging().bytesResident());
     if (config.memoryMb) {
         left -= std::min(left, memoryOfOthers());
         if ((indexBytes() >> 20) + config.leastMemoryMb() > config.memoryMb && !std::exchange(littleMemoryNoted_, true))
