@@ -180,6 +180,7 @@ def test_options_by_reconfigure(t):
     line = next(line for line in squid.mgr("config").splitlines() if line.startswith("cache_dir"))
     memory = next(int(option.partition("=")[2]) for option in line.split() if option.startswith("memory="))
     assert memory > 4 and "staging=2" not in line, line
+    assert squid.cache_log.lines(f"memory now {memory}", mark), "the message tells another value than the one in use"
     for url in urls:
         t.hit(squid, url)
     squid.configure(t.cache_dir(128, "cluster-size=512 read-cache=8"))

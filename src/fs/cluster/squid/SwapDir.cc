@@ -167,21 +167,18 @@ ClusterFs::SwapDir::reconfigure()
         say<Message::sizeStays>(toCacheLog, path, sizeMb_);
     auto wanted = config_;
     for (const auto &option: options()) {
-        const auto value = option.read(line_.config);
-        if (value == option.read(config_))
+        if (option.effect == Option::Effect::live)
+            option.write(wanted, option.read(line_.config));
+    }
+    wanted.suitOthers(); // new values need not suit those that stay
+    for (const auto &option: options()) {
+        if (option.read(line_.config) == option.read(config_))
             continue;
         if (option.effect == Option::Effect::live) {
-            option.write(wanted, value);
             say<Message::optionChanged>(toCacheLog, path, option.name, option.valueIn(wanted));
         } else if (line_.has(option.name)) { // if not, resolveDefaults() may have computed the value in use
             say<Message::optionStays>(toCacheLog, path, option.name, option.valueIn(config_));
         }
-    }
-    wanted.suitOthers(); // new values need not suit those that stay
-    std::string error;
-    if (!wanted.validate(error)) {
-        reject(error);
-        return;
     }
     config_ = wanted;
     if (inUse())
