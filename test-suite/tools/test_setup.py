@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import pathlib
 import pwd
 import re
 import shutil
@@ -117,6 +118,8 @@ def test_memory_is_that_of_the_documents(test):
     index = (objects * record + objects // 2 * buckets + clusters * cluster + clusters // 4) // MIB
     assert f"{index} MB for the index of {objects} objects of 13 KB" in found["memory"], found
     assert found["memory"].startswith(f"{index + 80} MB when it is full"), found
+    machine = int(re.search(r"^MemTotal: +(\d+) kB", pathlib.Path("/proc/meminfo").read_text(), re.M)[1])
+    assert found["squid.conf"] == f"cache_dir clusterfs {path} memory={machine // 4 // 1024}", "a quarter of this machine's"
 
 
 def test_leaves_other_data_alone(test):
