@@ -16,7 +16,8 @@ from benchlib.results import Results  # noqa: E402
 
 EPILOG = """examples:
   ./bench quick                          everything at small scale, under 10 minutes
-  ./bench full                           the whole set, under 3 hours
+  ./bench full                           all stores on hdd and ssd, under 3 hours
+  ./bench more                           other sizes and loads, workers, the papers, about 3 hours
   ./bench full pages-hdd restart         these parts of it
   ./bench full pages-hdd-aged --stores clusterfs,aufs --with varnish,nginx
   ./bench report build/bench/full        writes report.md and report.html there
@@ -30,7 +31,8 @@ def arguments():
     parser = argparse.ArgumentParser(prog="./bench", description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="do", metavar="COMMAND", required=True)
-    for name, what in (("quick", "a small set, under 10 minutes"), ("full", "the whole set, under 3 hours"),
+    for name, what in (("quick", "a small set, under 10 minutes"), ("full", "all stores on hdd and ssd, under 3 hours"),
+                       ("more", "other sizes and loads, workers, the papers: about 3 hours"),
                        ("tiny", "a set that takes seconds for each run, to see that everything works; its figures mean nothing")):
         _set_options(commands.add_parser(name, help=what, description=what))
     what = "writes report.md and report.html into folders of results of ./bench; for results of bench-scale, report.md alone"
@@ -141,7 +143,7 @@ def keep(args):
 
 
 def show_list():
-    for name in ("quick", "full"):
+    for name in ("quick", "full", "more"):
         parts = plans.parts(name)
         whole = sum(plans.estimate(part) for part in parts if part.kind != "polygraph")
         print(f"{name}, about {progress.text(whole)}:")

@@ -87,21 +87,22 @@ def singles(count, *more):
 
 #: a page has an object replaced at every other visit, so that there are misses to be timed
 CHANGES = ("--change", "0.5")
-HDD_LADDER = (1.0, 2.0, 6.0, 12.0, 24.0)
-SSD_LADDER = (10.0, 40.0, 80.0, 120.0)
+HDD_LADDER = (1.0, 6.0, 24.0)
+SSD_LADDER = (40.0, 120.0)
 
 
 #: of a cache that has had to replace what it holds
 AGED = dict(cache_share=0.4, memory_share=1 / 7, aged=True, settle_share=1.0)
 
 
-def _page_parts(fresh, aged, ladders, stores, heaps=(), **common):
-    """The four parts about pages; hdd and ssd differ in how much they can take. heaps: more stores, where there is replacement."""
+def _page_parts(fresh, aged, ladders, stores, heaps=(), ssd_bounds=(), **common):
+    """The four parts about pages; hdd and ssd differ in how much they can take. heaps: more stores, where there is replacement;
+    ssd_bounds: more stores, where the processor is the limit."""
     out = []
-    for model, rate, ladder in (("hdd", 3.0, HDD_LADDER), ("ssd", 20.0, SSD_LADDER)):
+    for model, rate, ladder, bounds in (("hdd", 3.0, HDD_LADDER, ()), ("ssd", 20.0, SSD_LADDER, ssd_bounds)):
         same = dict(kind="load", model=model, rate=rate, load=CHANGES, **common)
         out.append(Part(f"pages-{model}-fresh", f"Pages on the {model} model, cache just filled", corpus=fresh,
-                        cache_share=1.25, memory_share=0.5, stores=stores, **same))
+                        cache_share=1.25, memory_share=0.5, stores=stores + bounds, **same))
         out.append(Part(f"pages-{model}-aged", f"Pages on the {model} model, cache aged", corpus=aged, ladder=ladder if ladders else (),
                         stores=stores + heaps, **AGED, **same))
     return out
@@ -138,23 +139,30 @@ def _checkpoints(loaded, **more):
 
 
 def _full():
+    """The figures by which users choose a store. diskd has aufs's figures (a process instead of threads) and is left to --stores."""
     same = dict(rounds=3, seconds=10)
-    with_null = SQUID_STORES + ("null",)
-    with_bounds = tuple(store for store in SQUID_STORES + BOUNDS if store != "diskd")  # other processes for the threads of aufs
-    return _page_parts(pages(500), pages(1500), True, with_bounds, HEAPS, estimate=155, **same) + _sizes(**same) + [
-        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=95, **same),
-        _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=85, **same),
-        Part("large", "Large objects", "load", workload="large", users=8, stores=with_null,
-             corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), estimate=85, **same),
-        Part("onehit", "A flood of one-hit wonders", "load", workload="onehit", corpus=pages(400), fill=("--flood", "0"),
-             popular=0.5, cache_share=1.0, settle_share=1.0, stores=with_null, estimate=120, **same),
-        _churn(1200, stores=with_null, estimate=120, **same),
+    stores = ("clusterfs", "ufs", "aufs", "rock")
+    return _page_parts(pages(500), pages(1500), True, stores, ("aufs-gdsf",), BOUNDS, estimate=140, **same) + [
+        _churn(1200, stores=stores, estimate=120, **same),
+        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), stores=stores, estimate=95, **same),
+        _random("random-ssd", 40000, model="ssd", rate=400.0, stores=stores, estimate=85, **same),
+        Part("large", "Large objects", "load", workload="large", users=8, stores=stores,
+             corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), estimate=95, **same),
         _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
         _hits(25000, rounds=5, seconds=3, memory_share=0.3, cache_share=1.5, estimate=240),
-        *_workers(pages(1000), 2000, 25000, **same),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
-             stores=SQUID_STORES + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
+             stores=stores + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
         _restart_ssd(rounds=3, estimate=240),
+    ]
+
+
+def _more():
+    """Other sizes, other loads, workers, and what the papers and Web Polygraph measure."""
+    same = dict(rounds=3, seconds=10)
+    return _sizes(**same) + [
+        Part("onehit", "A flood of one-hit wonders", "load", workload="onehit", corpus=pages(400), fill=("--flood", "0"),
+             popular=0.5, cache_share=1.0, settle_share=1.0, stores=("clusterfs", "ufs", "aufs", "rock"), estimate=120, **same),
+        *_workers(pages(1000), 2000, 25000, **same),
         _checkpoints(1000000, rounds=5, seconds=20, estimate=240),
         Part("papers", "The papers' experiments", "papers", estimate=1500, stores=()),
         Part("polygraph", "Web Polygraph", "polygraph", estimate=300, stores=("clusterfs", "ufs", "aufs", "rock")),
@@ -221,7 +229,7 @@ def _tiny():
     ]
 
 
-SCALES = {"full": _full, "quick": _quick, "tiny": _tiny}
+SCALES = {"full": _full, "more": _more, "quick": _quick, "tiny": _tiny}
 
 
 def parts(scale):
