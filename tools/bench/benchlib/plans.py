@@ -123,6 +123,11 @@ def _random(name, count, **more):
                 zipf=0.0, users=32, **more)
 
 
+def _large(name, **more):
+    return Part(name, "Large objects", "load", workload="large", users=8,
+                corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), **more)
+
+
 def _churn(mb, **more):
     return Part("churn", "Churn: replacement all the time", "load", workload="churn", corpus=pages(mb), zipf=0.6,
                 cache_share=0.25, settle_share=1.5, rate=4.0, **more)
@@ -146,8 +151,8 @@ def _full():
         _churn(1200, stores=stores, estimate=120, **same),
         _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), stores=stores, estimate=95, **same),
         _random("random-ssd", 40000, model="ssd", rate=400.0, stores=stores, estimate=85, **same),
-        Part("large", "Large objects", "load", workload="large", users=8, stores=stores,
-             corpus=singles(120, "--min-bytes", str(MB), "--max-bytes", str(16 * MB)), estimate=95, **same),
+        _large("large", estimate=95, stores=stores, **same),
+        _large("large-ssd", model="ssd", rate=10.0, estimate=80, stores=stores, **same),
         _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
         _hits(25000, rounds=5, seconds=3, memory_share=0.3, cache_share=1.5, estimate=240),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
