@@ -89,7 +89,7 @@ def test_bad_arguments(context):
     context.refused("tiny", "nonsense", words=["'nonsense' is not a part", "pages-hdd-fresh"])
     context.refused("tiny", "--stores", "clusterfs,floppy", words=["'floppy' is not a store", "aufs"])
     context.refused("tiny", "--with", "aufs", words=["--with aufs"])
-    context.refused("full", "polygraph", words=["--polygraph"])
+    context.refused("more", "polygraph", words=["--polygraph"])
     context.refused("report", context.folder / "nowhere", words=["nowhere", "not a folder of results"])
     context.refused("compare", context.folder / "nowhere", context.folder, words=["not a folder of results"])
     done = context.bench("sideways")
@@ -99,7 +99,7 @@ def test_bad_arguments(context):
 def test_list_shows_the_parts(context):
     done = context.bench("list")
     assert done.returncode == 0, done.stdout
-    for word in ("quick", "full", "pages-hdd-aged", "restart", "clusterfs", "varnish"):
+    for word in ("quick", "full", "more", "pages-hdd-aged", "restart", "clusterfs", "varnish"):
         assert word in done.stdout, f"no {word} in:\n{done.stdout}"
 
 
@@ -209,7 +209,7 @@ def _check_results(out):
     for store, policy in (("aufs", []), ("aufs-gdsf", ["cache_replacement_policy heap GDSF"])):
         settings = json.loads((out / "runs" / f"pages-ssd-aged.{store}.json").read_text())["settings"]
         assert [line for line in settings if line.startswith("cache_replacement")] == policy, settings
-    assert run["limit"]["visitsPerSecond"] > 0 and run["phases"][-1]["disk"]["reads"] >= 0
+    assert run["limit"]["disk"]["bandwidth"] > 0 and run["phases"][-1]["disk"]["reads"] >= 0
     start = json.loads((out / "runs" / "restart.aufs.json").read_text())["starts"]["killed"][0]
     assert 0 < start["port"] <= start["firstHit"] and start["whole"] > 0, start
     _check_workers(out / "runs")

@@ -231,6 +231,14 @@ def test_pages_are_what_raw_results_give(folder):
         f"run ./bench report {folder.relative_to(TOP)}"
 
 
+@pytest.mark.parametrize("folder", SETS, ids=lambda path: str(path.relative_to(KEPT)))
+def test_pictures_are_drawn_from_the_raw_results(folder):
+    mark = report.picture_mark(Results(folder).all())
+    if mark and folder == KEPT / "full":
+        assert (folder / "pages.svg").read_text(encoding="utf-8").startswith(mark + "\n<svg"), \
+            f"run ./bench report {folder.relative_to(TOP)}"
+
+
 def test_page_of_large_disks_is_what_raw_results_give():
     assert (KEPT / "scale" / "report.md").read_text(encoding="utf-8") == scale.markdown(KEPT / "scale"), \
         "run ./bench report docs/results/scale"
@@ -246,11 +254,11 @@ def test_raw_results_are_as_they_are_kept(path):
 
 def test_report_draws_what_is_kept(tmp_path):
     pytest.importorskip("matplotlib")
-    results.keep(Results(KEPT / "pages"), Results(tmp_path))
+    results.keep(Results(KEPT / "hits"), Results(tmp_path))
     done = bench("report", tmp_path)
     assert done.returncode == 0, done
     page = (tmp_path / "report.html").read_text()
-    assert page.count("<svg") == 3 and (tmp_path / "report.md").read_text() == (KEPT / "pages" / "report.md").read_text()
+    assert page.count("<svg") == 2 and (tmp_path / "report.md").read_text() == (KEPT / "hits" / "report.md").read_text()
 
 
 # docs/benchmarks.md
@@ -260,7 +268,7 @@ def cells_with_part(page):
     for table in re.findall(r"^\|.*\| part \|\n\|[-:| ]+\|\n(?:\|.*\|\n)+", page, re.M):
         heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
         for row in (dict(zip(heads, cells)) for cells in rows):
-            for head in ("clusterfs", "ufs", "aufs", "rock", "best other"):
+            for head in ("clusterfs", "ufs", "aufs", "rock", "Traffic Server", "Varnish", "nginx", "best other"):
                 if row["part"] and row.get(head) and "†" not in row[head]:
                     yield row["part"], row[head].split()[0] if head == "best other" else head, row[head]
 
@@ -271,8 +279,8 @@ def numbers(text):
 
 def test_figures_of_the_page_are_those_of_the_raw_results():
     """Each is among those of this store and part in the generated page, which may have more digits."""
-    generated = report.markdown(Results(KEPT / "full").all())
-    sections = dict(re.findall(r"^## ([a-z-]+): (.*?)(?=^## |\Z)", generated, re.M | re.S))
+    generated = "\n".join(report.markdown(Results(KEPT / name).all()) for name in ("full", "more"))
+    sections = dict(re.findall(r"^## ([a-z0-9-]+): (.*?)(?=^## |^# |\Z)", generated, re.M | re.S))
     cells = list(cells_with_part((TOP / "docs" / "benchmarks.md").read_text(encoding="utf-8")))
     assert len(cells) > 60 and {part for part, *_ in cells} == set(sections)
     for part, store, cell in cells:
@@ -281,6 +289,21 @@ def test_figures_of_the_page_are_those_of_the_raw_results():
         for number in numbers(cell):
             half = 0.5001 * 10 ** -len(number.partition(".")[2])
             assert any(abs(float(number) - one) <= half for one in known), f"{part}, {store}: no {number} in the generated page"
+
+
+def test_a_part_that_has_moved_has_the_command_of_its_set():
+    assert [plans.set_of(name, "full") for name in ("papers", "random", "gone")] == ["more", "full", "full"]
+
+
+@pytest.mark.parametrize("zipf, share", [(0.0, 0.25), (1.0, (1 + 1 / 2) / (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5 + 1 / 6 + 1 / 7 + 1 / 8))])
+def test_bound_of_the_disk_is_the_transfer_of_what_memory_cannot_have(zipf, share):
+    """Eight pages of a megabyte, memory for two of them, a disk that transfers 100 MB/s."""
+    result = {"corpus": {"pages": 8, "bytes": 8 << 20}, "memoryMb": 2, "parameters": {"zipf": zipf},
+              "limit": {"disk": {"bandwidth": 100e6}},
+              "phases": [{"name": "closed 1/1", "client": {"visits": 10, "hitBytes": 5_000_000}}]}
+    assert figures.in_memory(result) == pytest.approx(share)
+    assert figures.disk_bound(result) == pytest.approx(200 / (1 - share)), "half a megabyte of each visit are hits"
+    assert figures.disk_bound({**result, "memoryMb": 8}) is None and figures.disk_bound({**result, "limit": None}) is None
 
 
 def test_commands_name_no_folder_of_the_measurer():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that parts of the engine lend each other. */
 
+#include "fs/cluster/api/SharedTables.h"
 #include "test-suite/unit/support/EngineSupport.h"
 
 #include <gtest/gtest.h>
@@ -115,6 +116,23 @@ TEST(EngineBudget, aCommonLimitLeavesTheReadCacheTheRest)
     t.step();
     EXPECT_LE(t.engine->stats().readCacheLimit, 4 * MB);
     EXPECT_EQ(std::count_if(t.log.begin(), t.log.end(), [](const auto &line) { return line.find("memory=") != line.npos; }), 0);
+}
+
+TEST(EngineBudget, theTableThatTellsWorkersOfWindowsCounts)
+{
+    auto config = withStaging(2);
+    config.memoryMb = 16;
+    TestStore t(64 * MB, config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    t.step();
+    const auto before = t.engine->stats().readCacheLimit;
+    SharedTables tables;
+    std::string error;
+    ASSERT_TRUE(t.engine->share(tables, error)) << error;
+    t.step();
+    const auto table = tables.memories[SharedTables::windowTable].bytes;
+    EXPECT_GT(table, 0U);
+    EXPECT_EQ(t.engine->stats().readCacheLimit, before - table);
 }
 
 TEST(EngineBudget, anIndexThatTakesAllIsToldOnce)

@@ -103,6 +103,14 @@ TEST(TrackerMemory, stayWithinTheLimit) {
     }
 }
 
+TEST(TrackerMemory, theLimitIsEnoughForSoManyObjects) {
+    World w(1 << 20);
+    w.known.push_back("none");
+    for (int page = 0; page < 1500; ++page)
+        w.visit(1, "http://a/" + std::to_string(page), series("http://a/" + std::to_string(page) + "-", 20));
+    EXPECT_GT(w.tracker.stats().members, (1U << 20) / 110) << "110 bytes at most for each object that is known";
+}
+
 TEST(TrackerMemory, millionsOfRequestsDoNotPushOutWhatIsUsed) {
     World w(1 << 20);
     const auto members = series("http://a/m", 20);

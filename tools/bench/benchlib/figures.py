@@ -99,6 +99,29 @@ def busiest(phase):
     return _ratio(max(seconds), sum(seconds)) if seconds else None
 
 
+def disk_busy(phase):
+    """The share of the time in which the disk had something to do. None where that was not counted."""
+    return _ratio(phase["disk"]["busySeconds"], phase["disk"]["seconds"]) if "busySeconds" in phase["disk"] else None
+
+
+def in_memory(result):
+    """The share of the visits that a memory of the run's size answers at best: by always having the most popular pages. A page
+    takes up its share of the corpus, since the corpus has once what pages have in common."""
+    corpus = result["corpus"]
+    pages, room = int(corpus["pages"]), result["memoryMb"] * MB * corpus["pages"] / corpus["bytes"]
+    popularity = [rank ** -result["parameters"]["zipf"] for rank in range(1, pages + 1)]
+    return min(1.0, sum(min(1.0, max(0.0, room - place)) * one for place, one in enumerate(popularity)) / sum(popularity))
+
+
+def disk_bound(result):
+    """Visits a second that no store can pass with these hits: the disk does nothing but transfer, one after the other, the bytes
+    of hits that memory cannot have. None without a disk or hits."""
+    clients = [phase["client"] for phase in phases(result, "closed")]
+    visits, hit_bytes = (sum(client[name] for client in clients) for name in ("visits", "hitBytes"))
+    beyond = 1 - in_memory(result) if result.get("limit") else 0
+    return result["limit"]["disk"]["bandwidth"] * visits / (hit_bytes * beyond) if beyond and hit_bytes else None
+
+
 def latency(group, name):
     """A response time in ms. group: hit, miss, all, visit; name: one of PERCENTILES."""
     def value(phase):

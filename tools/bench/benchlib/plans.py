@@ -242,6 +242,14 @@ def parts(scale):
     return SCALES[scale]()
 
 
+def set_of(name, recorded):
+    """The set that has a part of this name: the recorded one, unless the part has moved since."""
+    for scale in (recorded, *SCALES):
+        if scale in SCALES and any(part.name == name for part in parts(scale)):
+            return scale
+    return recorded
+
+
 #: the stores that can have several workers, each with so many
 WORKERS = tuple(f"{store}-w{count}" for store in ("clusterfs", "rock", "aufs", "ufs", "memory", "null", "carp") for count in range(2, 9))
 #: which stores each kind of part can have

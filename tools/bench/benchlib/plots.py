@@ -66,12 +66,12 @@ def _throughput(axes, results):
     disks = [result for result in results if result["store"] != "memory"]
     pairs = _bars(axes, disks, lambda r: figures.over(r, "closed", figures.client("visitsPerSecond")),
                   "visits/s, closed loop")
-    limit = next((result["limit"]["visitsPerSecond"] for result in results if result.get("limit")), None)
-    if limit:
-        near = limit < FAR * max(found.median for _, found in pairs)
+    bound = next(filter(None, map(figures.disk_bound, results)), None)
+    if bound:
+        near = bound < FAR * max(found.median for _, found in pairs)
         if near:
-            axes.axvline(limit, color="black", linestyle="--", linewidth=1)
-        axes.set_title(f"visits/s, closed loop ({'dashed: ' if near else ''}limit of the disk, {number(limit)})")
+            axes.axvline(bound, color="black", linestyle="--", linewidth=1)
+        axes.set_title(f"visits/s, closed loop ({'dashed: ' if near else ''}bound of the disk, {number(bound)})")
 
 
 def _few(value):
@@ -160,6 +160,18 @@ def load_part(results):
     patches = [matplotlib.patches.Patch(color=colour(result), label=title(result)) for result in results]
     axes["legend"].axis("off")
     axes["legend"].legend(handles=patches, loc="center", ncols=len(patches), frameon=False)
+    return svg(figure)
+
+
+def pages(groups):
+    """The picture of a set: visits/s of its parts about pages, a panel each. groups: a list of results for each."""
+    rows = (len(groups) + 1) // 2
+    figure, grid = plt.subplots(rows, 2, figsize=(11, 2.6 * rows), layout="constrained", squeeze=False)
+    for axes in grid.flat[len(groups):]:
+        axes.axis("off")
+    for axes, results in zip(grid.flat, groups):
+        _bars(axes, results, lambda r: figures.over(r, "closed", figures.client("visitsPerSecond")), results[0]["parameters"]["title"])
+        axes.set_xlabel("visits/s")
     return svg(figure)
 
 

@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a disk model itself can do, and the limit that this sets for visits.
-
-    visits/s = 1 / (1 / P + (1 - m) * V / B)
-
-P: random reads of 4 KB a second with as many outstanding as there are users (one positioning a visit),
-B: bytes a second of sequential reads of 1 MB, four outstanding (the transfer), V: bytes of a visit, and
-m: the share of the visited bytes that the memory of the run can hold. What is not in memory is read
-from the disk or, after a miss, written to it."""
+"""What a disk model itself can do: random reads of 4 KB a second with as many outstanding as there are users, and bytes a
+second of sequential reads of 1 MB, four outstanding."""
 
 import concurrent.futures
-import math
 import mmap
 import os
 import random
@@ -71,29 +64,3 @@ def measure(device, size, depth, seconds=2.0):
         bandwidths.append(count * LARGE / took)
     return {"positionings": positionings, "bandwidth": sum(bandwidths) / len(bandwidths), "depth": depth,
             "bytes": size}
-
-
-def memory_share(popularity, items):
-    """The share of visits that an LRU memory of so many items answers: Che's approximation."""
-    total = sum(popularity)
-    if items >= len(popularity):
-        return 1.0
-    if items <= 0:
-        return 0.0
-    chances = [p / total for p in popularity]
-
-    def held(time_):
-        return sum(-math.expm1(-p * time_) for p in chances)
-
-    low, high = 0.0, 1.0
-    while held(high) < items:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if held(middle) < items else (low, middle)
-    return sum(-math.expm1(-p * high) * p for p in chances)
-
-
-def limit(disk, visit_bytes, in_memory):
-    """Visits a second that a disk with these figures of measure() allows."""
-    return 1 / (1 / disk["positionings"] + (1 - in_memory) * visit_bytes / disk["bandwidth"])

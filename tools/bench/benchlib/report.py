@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """report.md and report.html of a folder of results."""
 
+import hashlib
 import html
 import itertools
 
-from . import plans, tables
+from . import figures, plans, tables
 from .plans import MB
 from .tables import Table, number, title
 
@@ -57,21 +58,22 @@ def _conditions(result):
     return lines
 
 
-def _limit_text(results):
-    found = [result["limit"] for result in results if result.get("limit")]
+def _bound_text(results):
+    found = next((result for result in results if figures.disk_bound(result)), None)
     if not found:
         return []
-    limit, disk = found[0], found[0]["disk"]
-    return [f"Limit of the disk model for these visits: 1 / (1 / P + (1 - m) V / B) = {number(limit['visitsPerSecond'])} "
-            f"visits/s, with P = {number(disk['positionings'])} random reads of 4 KB a second at depth {disk['depth']} and "
-            f"B = {number(disk['bandwidth'] / 1e6)} MB/s sequentially (both measured on the model), V = "
-            f"{number(limit['visitBytes'] / 1000)} KB a visit, and m = {number(limit['inMemory'])}, the share of the visits "
-            "that an LRU memory of this size answers (Che's approximation for the popularity of the pages): one "
-            "positioning a visit, and the transfer of what is not in memory."]
+    disk = found["limit"]["disk"]
+    return [f"The bound that no store can pass is B / (V (1 - m)): the disk only transfers, one after the other, the bytes of hits that "
+            f"memory cannot have. B = {number(disk['bandwidth'] / 1e6)} MB/s (sequential reads, the mean of outer, middle and inner "
+            f"tracks), V are the bytes of hits in a visit, and m = {number(figures.in_memory(found))}, the share of the visits to "
+            "those most popular pages that fit into memory. The bound of "
+            f"{title(found)} is {number(figures.disk_bound(found))} visits/s. Each read costs a positioning, too: the model does "
+            f"{number(disk['positionings'])} random reads of 4 KB a second at depth {disk['depth']}. \"Disk busy\" is the share of "
+            "the time in which the disk had something to do."]
 
 
 def _load_section(section, results):
-    section.text += _conditions(results[0]) + _limit_text(results)
+    section.text += _conditions(results[0]) + _bound_text(results)
     section.blocks += [tables.throughput(results), tables.response_times(results, "hit"),
                        tables.response_times(results, "miss"), tables.disk(results), tables.cost(results), tables.workers(results)]
     section.plot = "load_part"
@@ -109,7 +111,7 @@ def sections(results):
     for name, group in itertools.groupby(results, key=lambda result: result["part"]):
         group = list(group)
         part = group[0]["parameters"]
-        section = Section(f"{name}: {part['title']}", f"./bench {group[0]['scale']} {name}", group)
+        section = Section(f"{name}: {part['title']}", f"./bench {plans.set_of(name, group[0]['scale'])} {name}", group)
         BUILDERS.get(part["kind"], _generic_section)(section, group)
         section.settings = {title(result): result["settings"] for result in group if result.get("settings")}
         out.append(section)
@@ -156,6 +158,19 @@ def markdown(results):
     return "\n".join(lines)
 
 
+def _pages(results):
+    """Results of each part about pages that are in a set's picture: of stores that have a cache."""
+    return [[result for result in section.results if result["store"] not in plans.BOUNDS]
+            for section in sections(results) if section.heading.startswith("pages-")]
+
+
+def picture_mark(results):
+    """What the picture of a set says it was drawn from; empty where the set has none."""
+    drawn = "\n".join(tables.throughput(group).markdown() for group in _pages(results))
+    return f"<!-- SPDX-License-Identifier: GPL-2.0-or-later; drawn from figures {hashlib.sha256(drawn.encode()).hexdigest()[:16]} -->" \
+        if drawn else ""
+
+
 def _html(results):
     """report.html, with plots."""
     from . import plots  # pylint: disable=import-outside-toplevel -- it needs matplotlib, the text does not
@@ -174,9 +189,12 @@ def _html(results):
 
 
 def write(results):
-    """Writes both files of a Results. Returns their paths."""
+    """Writes the files of a Results. Returns their paths."""
+    from . import plots  # pylint: disable=import-outside-toplevel -- it needs matplotlib, the text does not
     found = results.all()
     files = {results.path / "report.md": markdown(found), results.path / "report.html": _html(found)}
+    if mark := picture_mark(found):
+        files[results.path / "pages.svg"] = f"{mark}\n{plots.pages(_pages(found))}"
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
     return list(files)

@@ -4,7 +4,6 @@
 import math
 import os
 
-from . import probe
 from .errors import BenchError
 from .load import load_objects
 from .measure import measured, stored_bytes
@@ -61,7 +60,7 @@ class LoadRun:
                 settings = self._proxy.settings()
         return {"corpus": self.corpus, "cacheMb": cache_mb, "memoryMb": memory_mb, "memoryLimit": place.memory_limit,
                 "settings": settings, "index": index, "phases": self._phases, "times": self._times,
-                "limit": self._limit(cache_mb, memory_mb)}
+                "limit": self._limit(cache_mb)}
 
     # preparing
 
@@ -145,21 +144,8 @@ class LoadRun:
             if phase["client"]["visitsPerSecond"] < SATURATED * rate:
                 break
 
-    def _limit(self, cache_mb, memory_mb):
-        """What the model allows for these visits; None where there is no such model."""
+    def _limit(self, cache_mb):
+        """What the model can do; None where there is no such model."""
         if self.part.model == "fast" or diskless(self.store):
             return None
-        disk = self._limits.of(self.part.model, cache_mb, self.part.users)
-        visits = [phase["client"] for phase in self._phases if phase["name"].startswith("closed")]
-        count = sum(client["visits"] for client in visits)
-        if not count:
-            return None
-        visit_bytes = sum(client["bytes"] for client in visits) / count
-        # a page takes up its share of the corpus: what pages have in common is there once
-        pages = memory_mb * MB * self.part.popular * self.corpus["pages"] / self.corpus["bytes"]
-        share = self.part.popular * probe.memory_share(self._popularity(), pages)
-        return {"disk": disk, "visitBytes": visit_bytes, "inMemory": share,
-                "visitsPerSecond": probe.limit(disk, visit_bytes, share)}
-
-    def _popularity(self):
-        return [1 / rank ** self.part.zipf for rank in range(1, int(self.corpus["pages"]) + 1)]
+        return {"disk": self._limits.of(self.part.model, cache_mb, self.part.users)}

@@ -67,19 +67,16 @@ def throughput(results):
     """Closed loop."""
     rows = []
     for result in results:
-        visits, limit = figures.over(result, "closed", figures.client("visitsPerSecond")), result.get("limit")
+        visits, bound = figures.over(result, "closed", figures.client("visitsPerSecond")), figures.disk_bound(result)
         rows.append([title(result), spread(visits),
                      spread(figures.over(result, "closed", figures.client("requestsPerSecond"))),
                      spread(figures.over(result, "closed", figures.hit_ratio), percent),
                      spread(figures.over(result, "closed", figures.byte_hit_ratio), percent),
-                     percent(visits.median / limit["visitsPerSecond"]) if limit and visits else ""])
-    limits = [result["limit"] for result in results if result.get("limit")]
-    if limits:
-        one = limits[0]
-        rows.append(["limit of the disk model", number(one["visitsPerSecond"]), "", "", "", ""])
+                     percent(visits.median / bound) if bound and visits else "",
+                     spread(figures.over(result, "closed", figures.disk_busy), percent)])
     note = "Medians of the rounds (least to most). The origin answers misses at once after its delay, whatever the " \
            "disk does: a store with fewer hits has less work, so read the rate together with the hit ratio."
-    return Table("Closed loop", ["store", "visits/s", "requests/s", "hits of requests", "hits of bytes", "of the limit"],
+    return Table("Closed loop", ["store", "visits/s", "requests/s", "hits of requests", "hits of bytes", "of the bound", "disk busy"],
                  rows, note)
 
 
