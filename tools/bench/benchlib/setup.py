@@ -64,7 +64,7 @@ class Bench:
     def place(self, store, cache_mb, memory_mb, number=0):
         """Where a store's proxy runs. memory_mb: what its cache may use beside the program."""
         return Place(store, number, self.folder / f"{store}{number}", self.setup.port + number, self.setup.origin_port,
-                     self.setup.squid, cache_mb, (memory_mb + program_mb(self.part.processes)) * MB)
+                     self.setup.squid, cache_mb, (memory_mb + program_mb(self.part.processes)) * MB, self.part.workload)
 
     def disk(self, store, cache_mb, number=0):
         """A new modelled disk for it, which passes for one of the part's model; nothing where it needs none."""

@@ -34,6 +34,7 @@ class Place:
     squid: pathlib.Path  # an installed Squid
     cache_mb: int
     memory_limit: int    # bytes; 0 for none
+    workload: str = ""   # of the part, see plans.Part
 
     @property
     def store(self):
