@@ -422,6 +422,9 @@ Service::turn()
 {
     std::string what = "unknown";
     try {
+        MemoryRoom room;
+        if (memory_.look(clock_.micros(), room))
+            engine_->noteMemory(room);
         engine_->poll();
         const auto state = engine_->state();
         if (state != EngineState::serving && state != EngineState::readOnly)

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
+#include "fs/cluster/base/SystemMemory.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/engine/EngineView.h"
 
@@ -178,6 +179,7 @@ private:
     void enqueue(Entry);
 
     SystemClock clock_;
+    ClusterFs::SystemMemory memory_; ///< the thread's
     std::unique_ptr<AioDevice> device_;
     std::unique_ptr<Engine> engine_;
     uint64_t number_ = 0;

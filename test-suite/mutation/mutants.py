@@ -159,6 +159,13 @@ MUTANTS = (
     Mutant("memory-is-lent-twice", "engine/LocalEngine.cc", "    left -= std::min(left, context_.catalog.staging().bytesResident());\n", "",
            tests="EngineBudget.*"),
     Mutant("nothing-else-counts-against-memory", "engine/LocalEngine.cc", "        left -= std::min(left, memoryOfOthers());\n", "", tests="EngineBudget.*"),
+    Mutant("workers-tables-count-not", "engine/LocalEngine.cc", " + (shown ? shown->memory().size() : 0)", "", tests="EngineBudget.*"),
+    Mutant("short-memory-is-ignored", "engine/LocalEngine.cc", "std::max(std::min(left, windowsAllowed_), least)", "std::max(left, least)",
+           tests="EngineBudget.*"),
+    Mutant("the-read-cache-stays-small", "engine/LocalEngine.cc", "windowsAllowed_ != noBound && room.free", "false && room.free", tests="EngineBudget.*"),
+    Mutant("pages-of-files-count-as-used", "base/SystemMemory.cc", "    used -= std::min(used, cached);\n", "", tests="SystemMemory.*"),
+    Mutant("outer-groups-count-not", "base/SystemMemory.cc", "group.size() > 1 && groups.size() < mostGroups;", "groups.empty();",
+           tests="SystemMemory.*"),
     # large objects
     Mutant("parts-lie-anywhere", "packing/Allocator.cc", "        for (auto c = first; run.size()", "        for (auto c = first; run.empty() && run.size()",
            tests="WritingTest.*"),

@@ -86,6 +86,8 @@ Simulate::World::step()
         pass(below(20000000));
     if (below(300) == 0)
         reconfigure();
+    if (below(100) == 0)
+        engine_->noteMemory({uint64_t(below(64)) << 20, uint64_t(1) << 30}); // of which 32 MB should stay free
     if (below(50) == 0)
         controlGroups();
     if (below(80) == 0)

@@ -2,6 +2,7 @@
 /* Memory that parts of the engine lend each other. */
 
 #include "fs/cluster/api/SharedTables.h"
+#include "fs/cluster/base/SystemMemory.h"
 #include "test-suite/unit/support/EngineSupport.h"
 
 #include <gtest/gtest.h>
@@ -133,6 +134,48 @@ TEST(EngineBudget, theTableThatTellsWorkersOfWindowsCounts)
     const auto table = tables.memories[SharedTables::windowTable].bytes;
     EXPECT_GT(table, 0U);
     EXPECT_EQ(t.engine->stats().readCacheLimit, before - table);
+}
+
+TEST(EngineBudget, theReadCacheGivesWayWhileMemoryIsShort)
+{
+    auto config = withStaging(2);
+    config.memoryMb = 16;
+    LendingStore t(config);
+    ASSERT_NO_FATAL_FAILURE(t.start());
+    ASSERT_NO_FATAL_FAILURE(t.storeMany(0, 200));
+    ASSERT_TRUE(t.pack());
+    ASSERT_NO_FATAL_FAILURE(t.readMany(0, 200));
+    const auto before = t.engine->stats();
+    ASSERT_GE(before.readCacheBytes, 11 * MB);
+    const MemoryRoom enough = {64 * MB, 1024 * MB}; // 32 MB should stay free
+    t.engine->noteMemory(enough);
+    t.step();
+    EXPECT_EQ(t.engine->stats().readCacheLimit, before.readCacheLimit);
+
+    t.engine->noteMemory({29 * MB, 1024 * MB});
+    t.step();
+    EXPECT_LE(t.engine->stats().readCacheBytes, before.readCacheBytes - 3 * MB);
+    EXPECT_GE(t.engine->stats().readCacheBytes, before.readCacheBytes - 4 * MB);
+    t.engine->noteMemory({33 * MB, 1024 * MB});
+    t.step();
+    EXPECT_GE(t.engine->stats().readCacheBytes, before.readCacheBytes - 4 * MB) << "enough, for now";
+    for (int i = 0; i < 5; ++i) {
+        t.engine->noteMemory({0, 1024 * MB});
+        t.step();
+    }
+    EXPECT_EQ(t.engine->stats().readCacheLimit, 2 * MB) << "the least";
+    ASSERT_NO_FATAL_FAILURE(t.readMany(0, 200));
+    EXPECT_LE(t.engine->stats().readCacheBytes, 2 * MB);
+
+    t.engine->noteMemory(enough);
+    t.step();
+    EXPECT_EQ(t.engine->stats().readCacheLimit, 4 * MB) << "it grows again slowly";
+    for (int i = 0; i < 8; ++i)
+        t.engine->noteMemory({200 * MB, 1024 * MB});
+    t.step();
+    EXPECT_EQ(t.engine->stats().readCacheLimit, before.readCacheLimit);
+    const auto isTold = [](const std::string &line) { return line.find("MB of memory are left: the read cache gives way") != line.npos; };
+    EXPECT_EQ(std::count_if(t.log.begin(), t.log.end(), isTold), 1);
 }
 
 TEST(EngineBudget, anIndexThatTakesAllIsToldOnce)

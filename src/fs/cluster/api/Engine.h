@@ -17,6 +17,7 @@
 
 namespace ClusterFs {
 
+struct MemoryRoom;
 struct Superblock;
 
 /// The store as the process sees it that has the device: what happens at the end, groups, figures. No call but close()
@@ -87,6 +88,11 @@ public:
 
     /// takes the options of another valid configuration whose effect is live
     virtual void reconfigure(const Config &) = 0;
+
+    /// Tells how much memory there is for this process, now and then. When it is nearly used up, the read cache gives way, as the page
+    /// cache of other stores does, down to Config::leastMb(), and grows again slowly when there is room. Where nobody tells, it
+    /// takes all that Config lets it take.
+    virtual void noteMemory(const MemoryRoom &) = 0;
 
     /// makes a checkpoint begin soon
     virtual void requestCheckpoint() = 0;

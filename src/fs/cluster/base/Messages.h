@@ -27,6 +27,8 @@ enum class Message : uint8_t {
     noSuperblock, superblockDamaged, superblockUnread, versionUnknown, deviceTooSmall, blocksTooLarge, blocksUnsuited, noMemory,
     inUse, tooManyDeletes, notAnswered,
     memoryUsedUp,
+    // while it runs
+    memoryShort,
     // finding the index again
     indexComplete, indexAfterCrash, logDamaged, logBeyondRepair, logUnusable,
     // a device that fails
@@ -131,6 +133,9 @@ inline constexpr MessageRow messages[] = {
     {Message::memoryUsedUp, LogLevel::warning,
      "memory=% MB is too little: the index takes % MB, and staging, locality and the least for the read cache % MB",
      "clusterfs takes more than that under load, and most hits need a disk read: raise memory, or use less of the device"},
+    {Message::memoryShort, LogLevel::warning, "% of % MB of memory are left: the read cache gives way, from % to % MB",
+     "the machine, or the control group of Squid, is nearly out of memory, and the kernel would end a process. The read cache grows again "
+     "when there is room. It comes once: give memory=, cache_mem or something else less"},
 
     {Message::indexComplete, LogLevel::notice, "index is complete: % objects, % reads, % ms%",
      "nothing to do: the start is over"},

@@ -6,6 +6,7 @@
 #include "fs/cluster/api/Options.h"
 #include "fs/cluster/base/Messages.h"
 #include "fs/cluster/base/PagePool.h"
+#include "fs/cluster/base/SystemMemory.h"
 #include "fs/cluster/engine/Report.h"
 #include "fs/cluster/learning/RequestText.h"
 #include "fs/cluster/objects/HeadReplacer.h"
@@ -127,7 +128,24 @@ ClusterFs::LocalEngine::divideMemory()
         if ((indexBytes() >> 20) + config.leastMemoryMb() > config.memoryMb && !std::exchange(littleMemoryNoted_, true))
             say<Message::memoryUsedUp>(context_.log, config.memoryMb, indexBytes() >> 20, config.leastMemoryMb());
     }
-    cache_.windows.setLimit(std::max(left, least));
+    cache_.windows.setLimit(std::max(std::min(left, windowsAllowed_), least));
+}
+
+void
+ClusterFs::LocalEngine::noteMemory(const MemoryRoom &room)
+{
+    const auto spare = room.spare();
+    if (room.free < spare) {
+        const auto has = cache_.windows.bytes();
+        const auto least = uint64_t(context_.config.leastMb()) << 20;
+        windowsAllowed_ = std::max(least, std::min(windowsAllowed_, has) - std::min({windowsAllowed_, has, spare - room.free}));
+        if (has > windowsAllowed_ && !std::exchange(shortMemoryNoted_, true))
+            say<Message::memoryShort>(context_.log, room.free >> 20, room.all >> 20, has >> 20, windowsAllowed_ >> 20);
+    } else if (windowsAllowed_ != noBound && room.free > 2 * spare) {
+        windowsAllowed_ += std::max((room.free - 2 * spare) / 4, spare / 16);
+        if (windowsAllowed_ >= mostWindows())
+            windowsAllowed_ = noBound;
+    }
 }
 
 /// one turn of all parts

@@ -68,6 +68,7 @@ public:
     Status setFavour(const uint64_t group, const Favour favour) override { return groups_.setFavour(group, favour); }
     Status setPersist(uint64_t group, uint32_t seconds) override;
     void reconfigure(const Config &) override;
+    void noteMemory(const MemoryRoom &) override;
     void requestCheckpoint() override { checkpointer_.request(); }
     void run(Chore, uint64_t bytes, std::function<void(Status)> done) override;
     std::vector<Key> removalsPending() const override { return journal_.removals(); }
@@ -90,6 +91,8 @@ public:
 
 private:
     void start();
+    static constexpr uint64_t noBound = ~uint64_t(0);
+
     bool closed() const { return !*context_.alive; }
     void work();
     uint64_t mostWindows() const;
@@ -133,7 +136,9 @@ private:
     bool flushing_ = false; ///< a disk flush is under way
     bool closing_ = false; ///< close() has packed, and only checkpoints go on
     bool recoveryNoted_ = false; ///< noteRecovery() was called
+    uint64_t windowsAllowed_ = noBound; ///< most bytes of windows while memory is short, see noteMemory()
     bool littleMemoryNoted_ = false; ///< divideMemory() has said that there is too little
+    bool shortMemoryNoted_ = false; ///< noteMemory() has said that the system has too little
     bool checkpointOwed_ = false; ///< a start after a crash wants a checkpoint, once the saved groups are loaded, which it contains
 };
 

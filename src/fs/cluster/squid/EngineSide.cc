@@ -10,7 +10,7 @@ ClusterFs::Status
 ClusterFs::EngineSide::Open(SwapDir &dir, const Config &config, const std::string &socket, const Clock &clock, const Log &log,
                             std::function<void()> poll, std::unique_ptr<EngineSide> &side, std::string &error)
 {
-    std::unique_ptr<EngineSide> opened(new EngineSide(dir, config, std::move(poll)));
+    std::unique_ptr<EngineSide> opened(new EngineSide(dir, config, clock, std::move(poll)));
     AioDevice::OpenOptions options;
     options.path = dir.path;
     options.depth = config.depth;
@@ -33,6 +33,9 @@ ClusterFs::EngineSide::Open(SwapDir &dir, const Config &config, const std::strin
 void
 ClusterFs::EngineSide::poll()
 {
+    MemoryRoom room;
+    if (memory_.look(clock_.micros(), room))
+        engine_->noteMemory(room);
     engine_->poll();
     if (owner_)
         owner_->poll();

@@ -6,6 +6,7 @@
 
 #include "fs/cluster/api/Engine.h"
 #include "fs/cluster/base/Clock.h"
+#include "fs/cluster/base/SystemMemory.h"
 #include "fs/cluster/device/AioDevice.h"
 #include "fs/cluster/sharing/Owner.h"
 #include "fs/cluster/squid/EventLoop.h"
@@ -49,13 +50,15 @@ public:
     bool clearing() const { return clearing_; }
 
 private:
-    EngineSide(SwapDir &dir, const Config &config, std::function<void()> poll):
-        dir_(dir), config_(config), forWorkers_(dir, poll), workersLoop_(std::move(poll)) {}
+    EngineSide(SwapDir &dir, const Config &config, const Clock &clock, std::function<void()> poll):
+        dir_(dir), config_(config), clock_(clock), forWorkers_(dir, poll), workersLoop_(std::move(poll)) {}
 
     void apply();
 
     SwapDir &dir_;
     Config config_; ///< as configured, without what clearing changes
+    const Clock &clock_;
+    SystemMemory memory_;
     std::unique_ptr<AioDevice> device_; ///< outlives the engine
     std::unique_ptr<Engine> engine_;
     ForWorkers forWorkers_;

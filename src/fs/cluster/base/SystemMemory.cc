@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asking the kernel for free memory. */
+
+#include "fs/cluster/base/SystemMemory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+namespace ClusterFs {
+namespace {
+
+constexpr uint64_t lookMicros = 250000; ///< from one look to the next: a busy Squid takes a few MB meanwhile
+constexpr size_t mostGroups = 16; ///< of which the innermost count
+constexpr uint64_t noLimit = uint64_t(1) << 60; ///< version 1 says so many bytes or more where there is no limit
+
+/// the number that a file begins with
+/// \returns false when it has none: a version 2 says "max" where there is no limit
+bool
+numberOf(const std::string &path, uint64_t &number)
+{
+    std::ifstream in(path);
+    return static_cast<bool>(in >> number) && number < noLimit;
+}
+
+/// the sum of the numbers behind some names in a file of lines with a name and a number each
+/// \returns how many of the names there are
+size_t
+sumOf(const std::string &path, const std::initializer_list<const char *> names, uint64_t &sum)
+{
+    std::ifstream in(path);
+    std::string name;
+    uint64_t number = 0;
+    size_t found = 0;
+    sum = 0;
+    while (found < names.size() && in >> name >> number) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) {
+            sum += number;
+            ++found;
+        }
+        in.ignore(std::numeric_limits<std::streamsize>::max(), '\n'); // a unit
+    }
+    return found;
+}
+
+/// whether a list with commas has a word
+bool
+has(const std::string &list, const std::string &word)
+{
+    return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+} // namespace
+} // namespace ClusterFs
+
+uint64_t
+ClusterFs::MemoryRoom::spare() const
+{
+    constexpr uint64_t least = 1 << 20;
+    constexpr uint64_t most = 256 << 20;
+    return std::clamp(all / 32, least, most);
+}
+
+bool
+ClusterFs::MemoryRoom::scarcerThan(const MemoryRoom &other) const
+{
+    return free + other.spare() < other.free + spare();
+}
+
+ClusterFs::SystemMemory::SystemMemory(const std::string &root):
+    root_(root)
+{
+    std::ifstream in(root_ + "/proc/self/cgroup");
+    std::string line;
+    while (std::getline(in, line)) { // hierarchy:controllers:path
+        const auto controllers = line.find(':') + 1;
+        const auto path = line.find(':', controllers) + 1;
+        if (!controllers || !path)
+            continue;
+        const auto names = line.substr(controllers, path - controllers - 1);
+        const bool first = has(names, "memory");
+        auto group = line.substr(path);
+        if ((!first && !names.empty()) || group.empty() || group.front() != '/')
+            continue;
+        const auto base = root_ + "/sys/fs/cgroup" + (first ? "/memory" : "");
+        std::vector<std::string> groups;
+        for (; group.size() > 1 && groups.size() < mostGroups; group.erase(group.rfind('/')))
+            groups.push_back(base + group + "/");
+        groups.push_back(base + "/"); // in a container, this may be the group itself
+        if (first || groups_.empty()) {
+            groups_ = std::move(groups);
+            first_ = first;
+        }
+        if (first)
+            break; // where both versions are, memory belongs to this one
+    }
+}
+
+ClusterFs::MemoryRoom
+ClusterFs::SystemMemory::ofMachine() const
+{
+    MemoryRoom room;
+    const auto path = root_ + "/proc/meminfo";
+    if (!sumOf(path, {"MemTotal:"}, room.all) || !sumOf(path, {"MemAvailable:"}, room.free))
+        return MemoryRoom();
+    room.all <<= 10;
+    room.free <<= 10;
+    return room;
+}
+
+ClusterFs::MemoryRoom
+ClusterFs::SystemMemory::ofGroup(const std::string &folder) const
+{
+    MemoryRoom room;
+    uint64_t used = 0;
+    if (!numberOf(folder + (first_ ? "memory.limit_in_bytes" : "memory.max"), room.all) ||
+        !numberOf(folder + (first_ ? "memory.usage_in_bytes" : "memory.current"), used))
+        return MemoryRoom();
+    uint64_t cached = 0; // pages of files, which the kernel can drop
+    if (first_)
+        sumOf(folder + "memory.stat", {"total_inactive_file", "total_active_file"}, cached);
+    else
+        sumOf(folder + "memory.stat", {"inactive_file", "active_file", "slab_reclaimable"}, cached);
+    used -= std::min(used, cached);
+    room.free = room.all - std::min(room.all, used);
+    return room;
+}
+
+bool
+ClusterFs::SystemMemory::look(const uint64_t now, MemoryRoom &room)
+{
+    if (now < next_)
+        return false;
+    next_ = now + lookMicros;
+    room = ofMachine();
+    for (const auto &folder: groups_) {
+        const auto group = ofGroup(folder);
+        if (group.all && (!room.all || group.scarcerThan(room)))
+            room = group;
+    }
+    return room.all > 0;
+}
