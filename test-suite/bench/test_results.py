@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from benchlib import figures, plans, rawtext, report, results, scale
+from benchlib import figures, overview, plans, rawtext, report, results, scale
 from benchlib.errors import BenchError
 from benchlib.results import Results
 from common import TOP
@@ -273,6 +273,35 @@ def cells_with_part(page):
                     yield row["part"], row[head].split()[0] if head == "best other" else head, row[head]
 
 
+def test_the_page_has_the_tables_of_the_whole_set():
+    page = (TOP / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    found = overview.tables(Results(KEPT / "full").all())
+    assert len(found) == 6
+    for table in found:
+        assert table.title.startswith("Processor") or table.markdown().strip() in page, f"docs/benchmarks.md has another table: {table.markdown()}"
+
+
+def a_group(**rates):
+    """Results of a part, of a store for each rate."""
+    return {store: {"store": store, "phases": [{"name": f"closed {number}", "client": {"visitsPerSecond": rate}}
+                                               for number, rate in enumerate(each)]} for store, each in rates.items()}
+
+
+@pytest.mark.parametrize("limit, least, said", [
+    (3, False, "yes, 4.00 x"), (5, False, "**no**, 4.00 x"), (1, True, "**no**, 4.00 x"), (5, True, "yes, 4.00 x")])
+def test_goals_say_what_was_reached(limit, least, said):
+    parts = {"one": a_group(clusterfs=[70, 80, 90], aufs=[19, 20, 21], ufs=[20] if least else [5], memory=[500])}
+    goal = overview.Goal("visits", "one", lambda result: figures.over(result, "closed", overview.VISITS), limit, "so much", "best", least=least)
+    assert goal.row(parts) == ["visits", "80.0 (70.0 to 90.0)", "aufs 20.0 (19.0 to 21.0)", "so much", said, "one"]
+    assert goal.row({}) is None and goal.row({"one": a_group(clusterfs=[1])}) is None
+
+
+def test_goals_of_equality_take_the_spread_into_account():
+    goal = overview.Goal("visits", "one", lambda result: figures.over(result, "closed", overview.VISITS), 1, "not below", "best")
+    said = [goal.row({"one": a_group(clusterfs=own, aufs=[9, 10, 11])})[4] for own in ([8, 9, 10], [7, 8, 8.5], [10, 12, 13])]
+    assert said == ["within the spread, 0.9 x", "**no**, 0.8 x", "yes, 1.20 x"]
+
+
 def numbers(text):
     return [found.replace(",", "") for found in re.findall(r"(?<![\w^])\d(?:[\d,]*\d)?(?:\.\d+)?", text)]
 
@@ -282,7 +311,7 @@ def test_figures_of_the_page_are_those_of_the_raw_results():
     generated = "\n".join(report.markdown(Results(KEPT / name).all()) for name in ("full", "more"))
     sections = dict(re.findall(r"^## ([a-z0-9-]+): (.*?)(?=^## |^# |\Z)", generated, re.M | re.S))
     cells = list(cells_with_part((TOP / "docs" / "benchmarks.md").read_text(encoding="utf-8")))
-    assert len(cells) > 60 and {part for part, *_ in cells} == set(sections)
+    assert len(cells) > 100 and {part for part, *_ in cells} == set(sections)
     for part, store, cell in cells:
         rows = "\n".join(re.findall(rf"^\| {store}.*", sections[part], re.M)) if part != "papers" else sections[part]
         known = [float(number) for number in numbers(rows)]

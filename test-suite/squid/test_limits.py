@@ -3,10 +3,13 @@
 
 import resource
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
+from benchlib import cgroup
 from squidkit.processes import wait_for
 from testlib.devices import sparse_file
 from testlib.load import Load
@@ -86,3 +89,44 @@ def test_killed_while_it_stops(t):
         squid.start()
         for url in keep:
             t.hit(squid, url)
+
+
+HOG = """
+import sys, time
+kept = []
+for _ in range(int(sys.argv[1])):
+    kept.append(b"x" * (2 << 20))
+    time.sleep(0.15)
+print("full", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_memory_that_others_take(t):
+    """The control group that Squid shares with others fills up: the read cache gives way, nobody is killed, and all is a hit."""
+    if t.sanitized():
+        pytest.skip("the sanitizer takes more memory than the test leaves")
+    if cgroup.problem():
+        pytest.skip(cgroup.problem())
+    with cgroup.Cgroup("memory", 200 * MB) as group:
+        join = ("sh", "-c", f'echo 0 >{group.path}/cgroup.procs && exec "$@"', "sh")
+        squid = t.squid(t.cache_dir(300, "memory=120")).create()
+        squid.within = list(join)
+        squid.start()
+        urls = t.urls("object", 100, size=900_000)
+        t.fetch_all(squid, urls)
+        before = squid.values().number("read cache limit")
+        with subprocess.Popen([*join, sys.executable, "-c", HOG, "55"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as hog:
+            try:
+                assert hog.stdout.readline() == "full\n", group.memory()
+                for url in urls:
+                    t.hit(squid, url)
+                after = squid.values().number("read cache limit")
+                assert after < before - 20 * MB, (before, after, group.memory())
+                assert group.killed() == 0, group.memory()
+            finally:
+                hog.kill()
+        told = squid.cache_log.lines("of 200 MB of memory are left: the read cache gives way")
+        assert len(told) == 1, squid.tail()
+        wait_for(lambda: squid.values().number("read cache limit") > after + 10 * MB, "a read cache that grows again")
+        squid.stop()

@@ -13,7 +13,7 @@ PROGRAM_MB = 24
 #: and each further process of a Squid with workers (with clusterfs they take 13 to 16 MB)
 PROCESS_MB = 18
 #: and the least of that: rock's four processes, and clusterfs's buffers beside its read cache, take most of less
-LEAST_MEMORY_MB = 64
+LEAST_MEMORY_MB = 80
 SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
 BOUNDS = ("null", "memory")
 #: aufs with the policies of Squid that get the most hits of requests, and of bytes

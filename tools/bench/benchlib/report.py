@@ -5,7 +5,7 @@ import hashlib
 import html
 import itertools
 
-from . import figures, plans, tables
+from . import figures, overview, plans, tables
 from .plans import MB
 from .tables import Table, number, title
 
@@ -150,6 +150,8 @@ def markdown(results):
     """report.md of what Results.all() gives."""
     lines = ["# Benchmark report", "", "`./bench report` made this page from the raw results in the folder runs beside it.\n"]
     lines += [line + "\n" for line in _head(results)]
+    if whole := overview.tables(results):
+        lines += ["## The whole set", ""] + [table.markdown() for table in whole]
     for section in sections(results):
         lines += [f"## {section.heading}", "", f"    {section.command}", ""] + [line + "\n" for line in section.text]
         lines += [block.markdown() for block in section.blocks if block.rows]
@@ -177,6 +179,8 @@ def _html(results):
     out = ["<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>clusterfs: benchmark report</title>"
            f"<style>{STYLE}</style></head><body><h1>Benchmark report</h1>"]
     out += [f"<p>{html.escape(line)}</p>" for line in _head(results)]
+    if whole := overview.tables(results):
+        out += ["<h2>The whole set</h2>"] + [table.html() for table in whole]
     for section in sections(results):
         out += [f"<h2>{html.escape(section.heading)}</h2>", f"<p><code>{html.escape(section.command)}</code></p>"]
         out += [f"<p>{html.escape(line)}</p>" for line in section.text]
