@@ -279,6 +279,8 @@ def test_the_page_has_the_tables_of_the_whole_set():
     assert len(found) == 6
     for table in found:
         assert table.title.startswith("Processor") or table.markdown().strip() in page, f"docs/benchmarks.md has another table: {table.markdown()}"
+    rates = found[0].markdown().split("\n\n")[1].strip()
+    assert rates in (TOP / "README.md").read_text(encoding="utf-8"), f"README.md has another table: {rates}"
 
 
 def a_group(**rates):
