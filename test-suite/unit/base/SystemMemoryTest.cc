@@ -42,7 +42,8 @@ public:
     MemoryRoom room() const {
         SystemMemory memory(folder_.path());
         MemoryRoom found;
-        EXPECT_EQ(memory.look(1, found), found.all > 0);
+        const auto known = memory.look(1, found);
+        EXPECT_EQ(known, found.all > 0);
         return found;
     }
 
