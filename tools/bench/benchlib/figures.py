@@ -101,7 +101,7 @@ def busiest(phase):
 
 def disk_busy(phase):
     """The share of the time in which the disk had something to do. None where that was not counted."""
-    return _ratio(phase["disk"]["busySeconds"], phase["disk"]["seconds"]) if "busySeconds" in phase["disk"] else None
+    return _ratio(phase["disk"]["busySeconds"], phase["seconds"]) if "busySeconds" in phase["disk"] else None
 
 
 def in_memory(result):

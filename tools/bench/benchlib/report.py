@@ -161,7 +161,9 @@ def markdown(results):
 
 
 def _pages(results):
-    """Results of each part about pages that are in a set's picture: of stores that have a cache."""
+    """Results of each part about pages that are in the picture of a whole set: of stores that have a cache."""
+    if not overview.tables(results):
+        return []
     return [[result for result in section.results if result["store"] not in plans.BOUNDS]
             for section in sections(results) if section.heading.startswith("pages-")]
 
