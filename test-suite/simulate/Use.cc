@@ -3,6 +3,7 @@
 
 #include "test-suite/simulate/World.h"
 
+#include "fs/cluster/base/SystemMemory.h"
 #include "fs/cluster/layout/Superblock.h"
 
 #include <algorithm>
