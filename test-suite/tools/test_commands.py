@@ -17,7 +17,7 @@ PROGRAMS = re.compile(
     "|".join(path.stem.partition("-")[2] for path in (TOP / "docs" / "man").glob("clusterfs-*.8")) + r"|help)\b|bench-|squid( |$)|squidclient |"
     r"curl |git |truncate |chown |wipefs )")
 
-IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/results/pages", "./prove --show", "tools/build/build-squid --help")
+IN_THE_CHECKOUT = ("./bench list", "./bench compare docs/results/full docs/results/hits", "./prove --show", "tools/build/build-squid --help")
 ON_AN_IMAGE = (
     "clusterfs format --size=MB --owner=proxy PATH", "clusterfs format --owner=proxy PATH",
     "clusterfs format --force --owner=proxy PATH", "clusterfs check PATH", "clusterfs setup PATH --apply",
@@ -36,9 +36,8 @@ NOT_RUN = {
     "installs": ("make install", r"\./quickstart( --own-squid)?", "tools/build/install-packages test"),
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
-        "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full workers", "./bench full papers", "./bench full polygraph --polygraph DIR",
-        "./bench full large", "./bench full pages-hdd-aged --stores clusterfs,clusterfs-middle", "./bench full pages-ssd-aged --stores clusterfs",
-        "./bench full pages-hdd-fresh pages-hdd-aged pages-ssd-aged --stores clusterfs",
+        "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full --with ats,varnish,nginx",
+        r"./bench more( workers| papers| polygraph --polygraph DIR)?", "./bench full large", "./bench full pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-aged --stores clusterfs,aufs --with library,nginx",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
         "./bench full pages-hdd-aged pages-ssd-aged --stores clusterfs,clusterfs-small,aufs-gdsf",
