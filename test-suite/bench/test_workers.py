@@ -20,7 +20,8 @@ def test_all_of_it_once(programs, folder):
     for line in lines:
         found = re.fullmatch(r"(\S.*?) +(\d+\.\d\d) +(\d+\.\d\d) +(\d+\.\d\d) (ns|us|us of processor time|for each object)", line)
         assert found and float(found[3]) <= float(found[2]) <= float(found[4]), line
-        assert float(found[2]) > 0 or found[5] == "for each object", line
+        # of a few objects, the kernel may count no processor time at all
+        assert float(found[2]) > 0 or found[5] in ("for each object", "us of processor time"), line
         assert found[1] not in measured, f"twice: {line}"
         measured.add(found[1])
     assert {"look-up by a worker while records come and go all the time", "engine: hit from memory",
