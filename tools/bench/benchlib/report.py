@@ -164,7 +164,7 @@ def _pages(results):
     """Results of each part about pages that are in the picture of a whole set: of stores that have a cache."""
     if not overview.tables(results):
         return []
-    return [[result for result in section.results if result["store"] not in plans.BOUNDS]
+    return [sorted((result for result in section.results if result["store"] in overview.COLUMNS), key=lambda result: overview.COLUMNS.index(result["store"]))
             for section in sections(results) if section.heading.startswith("pages-")]
 
 
