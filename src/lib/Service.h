@@ -179,7 +179,7 @@ private:
     void enqueue(Entry);
 
     SystemClock clock_;
-    ClusterFs::SystemMemory memory_; ///< the thread's
+    SystemMemory memory_; ///< the thread's
     std::unique_ptr<AioDevice> device_;
     std::unique_ptr<Engine> engine_;
     uint64_t number_ = 0;

@@ -160,7 +160,7 @@ MUTANTS = (
            tests="EngineBudget.*"),
     Mutant("nothing-else-counts-against-memory", "engine/LocalEngine.cc", "        left -= std::min(left, memoryOfOthers());\n", "", tests="EngineBudget.*"),
     Mutant("workers-tables-count-not", "engine/LocalEngine.cc", " + (shown ? shown->memory().size() : 0)", "", tests="EngineBudget.*"),
-    Mutant("short-memory-is-ignored", "engine/LocalEngine.cc", "std::max(std::min(left, windowsAllowed_), least)", "std::max(left, least)",
+    Mutant("short-memory-is-ignored", "engine/LocalEngine.cc", "std::max(std::min(left, windowsAllowed_), leastWindows())", "std::max(left, leastWindows())",
            tests="EngineBudget.*"),
     Mutant("the-read-cache-stays-small", "engine/LocalEngine.cc", "windowsAllowed_ != noBound && room.free", "false && room.free", tests="EngineBudget.*"),
     Mutant("pages-of-files-count-as-used", "base/SystemMemory.cc", "    used -= std::min(used, cached);\n", "", tests="SystemMemory.*"),

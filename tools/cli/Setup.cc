@@ -6,6 +6,7 @@
 #include "Image.h"
 #include "UdevRule.h"
 
+#include "fs/cluster/base/SystemMemory.h"
 #include "fs/cluster/catalog/ClusterTable.h"
 #include "fs/cluster/catalog/Record.h"
 #include "fs/cluster/device/Disk.h"
@@ -157,10 +158,7 @@ megabytes(const uint64_t bytes)
 uint64_t
 machineMemory()
 {
-    std::ifstream in("/proc/meminfo");
-    std::string word;
-    uint64_t kilobytes = 0;
-    return in >> word >> kilobytes && word == "MemTotal:" ? kilobytes << 10 : 0;
+    return SystemMemory().ofMachine().all;
 }
 
 /// how many objects a full device has

@@ -135,7 +135,7 @@ inline constexpr MessageRow messages[] = {
      "clusterfs takes more than that under load, and most hits need a disk read: raise memory, or use less of the device"},
     {Message::memoryShort, LogLevel::warning, "% of % MB of memory are left: the read cache gives way, from % to % MB",
      "the machine, or the control group of Squid, is nearly out of memory, and the kernel would end a process. The read cache grows again "
-     "when there is room. It comes once: give memory=, cache_mem or something else less"},
+     "when there is room; this line comes once. Give memory=, cache_mem or something else less"},
 
     {Message::indexComplete, LogLevel::notice, "index is complete: % objects, % reads, % ms%",
      "nothing to do: the start is over"},

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
+#include <utility>
 
 namespace ClusterFs {
 namespace {
@@ -23,24 +25,27 @@ numberOf(const std::string &path, uint64_t &number)
     return static_cast<bool>(in >> number) && number < noLimit;
 }
 
-/// the sum of the numbers behind some names in a file of lines with a name and a number each
-/// \returns how many of the names there are
-size_t
-sumOf(const std::string &path, const std::initializer_list<const char *> names, uint64_t &sum)
+using Fields = std::initializer_list<std::pair<const char *, uint64_t &>>;
+
+/// adds the numbers behind some names, each to its sum, in a file of lines with a name and a number each
+/// \returns whether all of the names are there
+bool
+addFields(const std::string &path, const Fields fields)
 {
     std::ifstream in(path);
     std::string name;
     uint64_t number = 0;
     size_t found = 0;
-    sum = 0;
-    while (found < names.size() && in >> name >> number) {
-        if (std::find(names.begin(), names.end(), name) != names.end()) {
-            sum += number;
-            ++found;
+    while (found < fields.size() && in >> name >> number) {
+        for (const auto &field: fields) {
+            if (name == field.first) {
+                field.second += number;
+                ++found;
+            }
         }
         in.ignore(std::numeric_limits<std::streamsize>::max(), '\n'); // a unit
     }
-    return found;
+    return found == fields.size();
 }
 
 /// whether a list with commas has a word
@@ -100,8 +105,7 @@ ClusterFs::MemoryRoom
 ClusterFs::SystemMemory::ofMachine() const
 {
     MemoryRoom room;
-    const auto path = root_ + "/proc/meminfo";
-    if (!sumOf(path, {"MemTotal:"}, room.all) || !sumOf(path, {"MemAvailable:"}, room.free))
+    if (!addFields(root_ + "/proc/meminfo", {{"MemTotal:", room.all}, {"MemAvailable:", room.free}}))
         return MemoryRoom();
     room.all <<= 10;
     room.free <<= 10;
@@ -118,9 +122,9 @@ ClusterFs::SystemMemory::ofGroup(const std::string &folder) const
         return MemoryRoom();
     uint64_t cached = 0; // pages of files, which the kernel can drop
     if (first_)
-        sumOf(folder + "memory.stat", {"total_inactive_file", "total_active_file"}, cached);
+        addFields(folder + "memory.stat", {{"total_inactive_file", cached}, {"total_active_file", cached}});
     else
-        sumOf(folder + "memory.stat", {"inactive_file", "active_file", "slab_reclaimable"}, cached);
+        addFields(folder + "memory.stat", {{"inactive_file", cached}, {"active_file", cached}, {"slab_reclaimable", cached}});
     used -= std::min(used, cached);
     room.free = room.all - std::min(room.all, used);
     return room;

@@ -22,7 +22,7 @@ struct MemoryRoom {
 };
 
 /// Asks the kernel, a few times a second, how much memory there is for this process: on the machine, and in each control group
-/// (version 1 or 2) that it belongs to. A look reads three small files for each of these, and takes a tenth of a millisecond.
+/// (version 1 or 2) that it belongs to. A look reads one small file of the machine, and three of each group with a limit.
 class SystemMemory
 {
 public:
@@ -35,8 +35,9 @@ public:
     /// \returns whether it is time for another look, and something is known
     bool look(uint64_t now, MemoryRoom &room);
 
+    MemoryRoom ofMachine() const; ///< whatever the control groups may have
+
 private:
-    MemoryRoom ofMachine() const;
     MemoryRoom ofGroup(const std::string &folder) const;
 
     std::string root_;

@@ -120,7 +120,6 @@ void
 ClusterFs::LocalEngine::divideMemory()
 {
     const auto &config = context_.config;
-    const auto least = uint64_t(config.leastMb()) << 20;
     auto left = mostWindows();
     left -= std::min(left, context_.catalog.staging().bytesResident());
     if (config.memoryMb) {
@@ -128,7 +127,7 @@ ClusterFs::LocalEngine::divideMemory()
         if ((indexBytes() >> 20) + config.leastMemoryMb() > config.memoryMb && !std::exchange(littleMemoryNoted_, true))
             say<Message::memoryUsedUp>(context_.log, config.memoryMb, indexBytes() >> 20, config.leastMemoryMb());
     }
-    cache_.windows.setLimit(std::max(std::min(left, windowsAllowed_), least));
+    cache_.windows.setLimit(std::max(std::min(left, windowsAllowed_), leastWindows()));
 }
 
 void
@@ -137,8 +136,9 @@ ClusterFs::LocalEngine::noteMemory(const MemoryRoom &room)
     const auto spare = room.spare();
     if (room.free < spare) {
         const auto has = cache_.windows.bytes();
-        const auto least = uint64_t(context_.config.leastMb()) << 20;
-        windowsAllowed_ = std::max(least, std::min(windowsAllowed_, has) - std::min({windowsAllowed_, has, spare - room.free}));
+        const auto missing = spare - room.free;
+        const auto kept = std::min(windowsAllowed_, has);
+        windowsAllowed_ = std::max(leastWindows(), kept - std::min(kept, missing));
         if (has > windowsAllowed_ && !std::exchange(shortMemoryNoted_, true))
             say<Message::memoryShort>(context_.log, room.free >> 20, room.all >> 20, has >> 20, windowsAllowed_ >> 20);
     } else if (windowsAllowed_ != noBound && room.free > 2 * spare) {

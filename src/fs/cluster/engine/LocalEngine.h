@@ -90,12 +90,13 @@ public:
     const StoreContext &context() const { return context_; }
 
 private:
-    void start();
     static constexpr uint64_t noBound = ~uint64_t(0);
 
+    void start();
     bool closed() const { return !*context_.alive; }
     void work();
     uint64_t mostWindows() const;
+    uint64_t leastWindows() const { return uint64_t(context_.config.leastMb()) << 20; } ///< bytes that the read cache has at least
     uint64_t indexBytes() const;
     uint64_t memoryOfOthers() const;
     void divideMemory();
