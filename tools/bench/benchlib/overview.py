@@ -34,12 +34,29 @@ def by_part(results):
     return out
 
 
+def is_whole(parts):
+    """Whether there is something to compare on one page. parts: of by_part()."""
+    return all("clusterfs" in parts.get(name, {}) and len(parts[name]) > 1 for name in ENOUGH)
+
+
+def pages(results):
+    """What the picture of a whole set shows: for each part about pages, its results in the order of COLUMNS. Empty of others."""
+    parts = by_part(results)
+    return [[group[name] for name in COLUMNS if name in group] for part, group in parts.items() if part.startswith("pages-")] \
+        if is_whole(parts) else []
+
+
 def _best(group, value, least):
     """(title, Spread) of the best store beside clusterfs that has a cache; (None, None) where there is none."""
     known = [(stores.title(name), found) for name, result in group.items()
              if not name.startswith("clusterfs") and name not in plans.BOUNDS and (found := value(result))]
     choose = min if least else max
     return choose(known, key=lambda pair: pair[1].median, default=(None, None))
+
+
+def _median(value):
+    """The median alone."""
+    return number(value.median) if value else ""
 
 
 def _side_by_side(title, parts, cell, note=""):
@@ -51,7 +68,7 @@ def _side_by_side(title, parts, cell, note=""):
 
 
 def _rates(parts):
-    table = _side_by_side("Visits/s, closed loop", parts, lambda result, part: spread_median(figures.over(result, "closed", LOADS[part][1])))
+    table = _side_by_side("Visits/s, closed loop", parts, lambda result, part: _median(figures.over(result, "closed", LOADS[part][1])))
     table.columns.insert(-1, "clusterfs, times the best other")
     for row in table.rows:
         rate, group = LOADS[row[-1]][1], parts[row[-1]]
@@ -61,14 +78,9 @@ def _rates(parts):
     return table
 
 
-def spread_median(value):
-    """The median alone."""
-    return number(value.median) if value else ""
-
-
 def _times(result, _):
     cells = [figures.over(result, "open", figures.latency("hit", name)) for name in ("mean", "p99", "p99.9")]
-    return "; ".join(map(spread_median, cells)) if all(cells) else ""
+    return "; ".join(map(_median, cells)) if all(cells) else ""
 
 
 def _hits(result, _):
@@ -178,13 +190,13 @@ def _goals(parts):
 def tables(results):
     """Those of a whole set; empty of others."""
     parts = by_part(results)
-    if not all("clusterfs" in parts.get(name, {}) and len(parts[name]) > 1 for name in ENOUGH):
+    if not is_whole(parts):
         return []
     return [_rates(parts),
             _side_by_side("Disk reads a visit, or a request, closed loop", parts,
-                          lambda result, part: spread_median(figures.over(result, "closed", READS))),
+                          lambda result, part: _median(figures.over(result, "closed", READS))),
             _side_by_side("Hits at the same load of all stores, ms: mean; p99; p99.9", parts, _times),
             _side_by_side("Hits, closed loop, % of requests; % of bytes", parts, _hits),
             _side_by_side("Processor ms a request, closed loop", parts,
-                          lambda result, part: spread_median(figures.over(result, "closed", figures.cpu_per_request))),
+                          lambda result, part: _median(figures.over(result, "closed", figures.cpu_per_request))),
             _goals(parts)]

@@ -15,6 +15,7 @@ PROCESS_MB = 18
 #: and the least of that: rock's four processes, and clusterfs's buffers beside its read cache, take most of less
 LEAST_MEMORY_MB = 80
 SQUID_STORES = ("clusterfs", "ufs", "aufs", "diskd", "rock")
+COMPARED = ("clusterfs", "ufs", "aufs", "rock")  # those whose figures users want; diskd refuses requests when its queues are full
 BOUNDS = ("null", "memory")
 #: aufs with the policies of Squid that get the most hits of requests, and of bytes
 HEAPS = ("aufs-gdsf", "aufs-lfuda")
@@ -144,19 +145,18 @@ def _checkpoints(loaded, **more):
 
 
 def _full():
-    """The figures by which users choose a store. diskd has aufs's figures (a process instead of threads) and is left to --stores."""
-    same = dict(rounds=3, seconds=10)
-    stores = ("clusterfs", "ufs", "aufs", "rock")
-    return _page_parts(pages(500), pages(1500), True, stores, ("aufs-gdsf",), BOUNDS, estimate=140, **same) + [
-        _churn(1200, stores=stores, estimate=120, **same),
-        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), stores=stores, estimate=95, **same),
-        _random("random-ssd", 40000, model="ssd", rate=400.0, stores=stores, estimate=85, **same),
-        _large("large", estimate=95, stores=stores, **same),
-        _large("large-ssd", model="ssd", rate=10.0, estimate=80, stores=stores, **same),
+    """The figures by which users choose a store."""
+    same = dict(rounds=3, seconds=10, stores=COMPARED)
+    return _page_parts(pages(500), pages(1500), True, heaps=("aufs-gdsf",), ssd_bounds=BOUNDS, estimate=140, **same) + [
+        _churn(1200, estimate=120, **same),
+        _random("random", 40000, rate=40.0, ladder=(20.0, 80.0, 160.0), estimate=95, **same),
+        _random("random-ssd", 40000, model="ssd", rate=400.0, estimate=85, **same),
+        _large("large", estimate=95, **same),
+        _large("large-ssd", model="ssd", rate=10.0, estimate=80, **same),
         _hits(2000, rounds=5, seconds=3, memory_share=2.0, cache_share=4.0, estimate=150),
         _hits(25000, rounds=5, seconds=3, memory_share=0.3, cache_share=1.5, estimate=240),
         Part("restart", "Restart", "restart", "hdd", "random", singles(40000), zipf=0.0, rounds=3,
-             stores=stores + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
+             stores=COMPARED + ("clusterfs-loaded",), counts={"loaded": 1000000, "loadedBytes": 3000}, estimate=75),
         _restart_ssd(rounds=3, estimate=240),
     ]
 
@@ -166,11 +166,11 @@ def _more():
     same = dict(rounds=3, seconds=10)
     return _sizes(**same) + [
         Part("onehit", "A flood of one-hit wonders", "load", workload="onehit", corpus=pages(400), fill=("--flood", "0"),
-             popular=0.5, cache_share=1.0, settle_share=1.0, stores=("clusterfs", "ufs", "aufs", "rock"), estimate=120, **same),
+             popular=0.5, cache_share=1.0, settle_share=1.0, stores=COMPARED, estimate=120, **same),
         *_workers(pages(1000), 2000, 25000, **same),
         _checkpoints(1000000, rounds=5, seconds=20, estimate=240),
         Part("papers", "The papers' experiments", "papers", estimate=1500, stores=()),
-        Part("polygraph", "Web Polygraph", "polygraph", estimate=300, stores=("clusterfs", "ufs", "aufs", "rock")),
+        Part("polygraph", "Web Polygraph", "polygraph", estimate=300, stores=COMPARED),
     ]
 
 

@@ -164,7 +164,7 @@ def load_part(results):
 
 
 def pages(groups):
-    """The picture of a set: visits/s of its parts about pages, a panel each. groups: a list of results for each."""
+    """The picture of a set: visits/s of its parts about pages, a panel each. groups: see overview.pages()."""
     rows = (len(groups) + 1) // 2
     figure, grid = plt.subplots(rows, 2, figsize=(11, 2.6 * rows), layout="constrained", squeeze=False)
     for axes in grid.flat[len(groups):]:

@@ -160,17 +160,9 @@ def markdown(results):
     return "\n".join(lines)
 
 
-def _pages(results):
-    """Results of each part about pages that are in the picture of a whole set: of stores that have a cache."""
-    if not overview.tables(results):
-        return []
-    return [sorted((result for result in section.results if result["store"] in overview.COLUMNS), key=lambda result: overview.COLUMNS.index(result["store"]))
-            for section in sections(results) if section.heading.startswith("pages-")]
-
-
 def picture_mark(results):
     """What the picture of a set says it was drawn from; empty where the set has none."""
-    drawn = "\n".join(tables.throughput(group).markdown() for group in _pages(results))
+    drawn = "\n".join(tables.throughput(group).markdown() for group in overview.pages(results))
     return f"<!-- SPDX-License-Identifier: GPL-2.0-or-later; drawn from figures {hashlib.sha256(drawn.encode()).hexdigest()[:16]} -->" \
         if drawn else ""
 
@@ -200,7 +192,7 @@ def write(results):
     found = results.all()
     files = {results.path / "report.md": markdown(found), results.path / "report.html": _html(found)}
     if mark := picture_mark(found):
-        files[results.path / "pages.svg"] = f"{mark}\n{plots.pages(_pages(found))}"
+        files[results.path / "pages.svg"] = f"{mark}\n{plots.pages(overview.pages(found))}"
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
     return list(files)

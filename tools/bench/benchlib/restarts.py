@@ -56,16 +56,14 @@ class RestartRun:
         self._step("fill")
         self._disk.set(model="fast")
         self._proxy.start()
-        self._fetch_witnesses()
         if self.store == "clusterfs-loaded":
             self._proxy.stop()
             load_objects(self.part.counts, self._disk, self.setup.programs)
         else:
             self._client.run("--order", "once", "--users", 8, seed=self.setup.seed, timeout=LIMIT)
-            self._fetch_witnesses()
             self._proxy.stop()
-        # A first start, so that whatever was in memory only is on the disk before something is killed. The witnesses once more, since
-        # those of many small objects may have been in clusters that the index log has taken.
+        # A first start, so that whatever was in memory only is on the disk before something is killed. The witnesses come last: the index
+        # log may take the clusters of the first of many small objects.
         self._proxy.start()
         self._fetch_witnesses()
         self._proxy.stop()
