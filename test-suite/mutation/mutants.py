@@ -102,6 +102,8 @@ MUTANTS = (
            tests="EngineSpace.s3Fifo*"),
     Mutant("victims-out-of-use", "space/Evictor.cc", " && entry.errors != ClusterEntry::unwritable && !relocator_.holds(c)",
            " && !relocator_.holds(c)", tests="Replacement.*OutOfUse*"),
+    Mutant("s3fifo-without-a-least-trial", "space/Evictor.cc", "std::max(1U, clusters.inState(ClusterState::packed) / trialShare)",
+           "clusters.inState(ClusterState::packed) / trialShare", tests="Replacement.aNewClusterHasATrial*"),
     Mutant("s3fifo-lets-go-what-is-used", "space/Evictor.cc", "usedBytes(oldest) <= mayMove", "true",
            tests="EngineSpace.s3Fifo*"),
     # deletes

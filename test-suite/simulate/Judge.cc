@@ -16,6 +16,10 @@ constexpr uint64_t slackMicros = 3000000;
 /// When room is needed, older objects go first, or those that are worth less for their bytes. An
 /// object must stay while fewer writes came after it than one part of so many of all clusters.
 constexpr uint64_t keptShare = 8;
+/// Under S3-FIFO, objects that nobody uses go when a tenth of the packed clusters was written after theirs: so they must stay
+/// while fewer writes came than this part of all clusters, if so many are packed that a tenth of these is no less.
+constexpr uint64_t keptShareOnTrial = 16;
+constexpr uint64_t trialShare = 10;
 constexpr uint32_t fewClusters = 80; ///< clusters of a device that a few large objects can fill
 
 /// clusters that are kept free for writes, see Allocator::reserve()
@@ -72,13 +76,18 @@ Simulate::World::deviceWrites() const
 }
 
 /// Notes when the parts of large objects leave other objects fewer clusters than those that must be kept take, beside what
-/// evictions keep free.
+/// evictions keep free, and whether new objects were on trial.
 void
 Simulate::World::noteCrowd(const Stats &stats)
 {
     const auto *const superblock = engine_->superblock();
     const uint64_t clusters = superblock ? superblock->geometry.clusterCount : 0;
     if (clusters && stats.clustersPart + clusters / keptShare + 2 * reserveOf(clusters) >= clusters)
+        crowded_ = deviceWrites();
+    if (!config_.replacement->triesNewOnes())
+        return;
+    hadTrials_ = true;
+    if (stats.clustersPacked / trialShare < clusters / keptShareOnTrial)
         crowded_ = deviceWrites();
 }
 
@@ -100,7 +109,7 @@ Simulate::World::mustBeKept(const Version &v) const
     if (evicted && (clearing_ || (crowded_ >= v.writes && crowded_)))
         return false;
     // it may have been evicted before the store grew
-    return !evicted || deviceWrites() + 64 < v.clusters || deviceWrites() - v.writes < v.clusters / keptShare;
+    return !evicted || deviceWrites() + 64 < v.clusters || deviceWrites() - v.writes < v.clusters / (hadTrials_ ? keptShareOnTrial : keptShare);
 }
 
 /// notes which versions the end of a run may have lost, and which deletes

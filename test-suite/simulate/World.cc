@@ -64,6 +64,7 @@ Simulate::World::beginLife()
     everEvicted_ = lifetimes_;
     everRetired_ = false;
     crowded_ = 0;
+    hadTrials_ = false;
     afterCut_ = cutUnhealed_ = false;
     writesBefore_ = 0;
     before_ = last_ = begun_ = next_ = Work();

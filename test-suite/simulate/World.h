@@ -224,6 +224,7 @@ private:
     bool everEvicted_ = false; ///< objects may have been evicted: a missing one is a fault only when it is new
     bool everRetired_ = false; ///< a cluster was put out of use
     uint64_t crowded_ = 0; ///< deviceWrites() when parts of large objects had nearly all clusters last, or room was asked for; 0 = never
+    bool hadTrials_ = false; ///< some run had S3-FIFO since the store was formatted
     unsigned clearing_ = 0; ///< calls under way that make room, whatever the objects are worth
     uint64_t synced_ = 0; ///< what was stored or deleted before survives a power cut, Clock::micros()
     bool scanned_ = false; ///< the start scanned: deleted objects may be back, marked as doubtful

@@ -323,6 +323,27 @@ TEST_F(Replacement, aClusterThatIsPutOutOfUseIsNoVictim) {
     }
 }
 
+/// A tenth of a few clusters is none: without a least trial, each new cluster would be the next victim, and those that nobody
+/// uses would stay for ever.
+TEST_F(Replacement, aNewClusterHasATrialThoughThereAreFew) {
+    p.context.config.replacement = &s3FifoEviction;
+    for (uint32_t c = 5; c < 8; ++c)
+        p.placed(c, ClusterNo(c), 0, payload);
+    p.context.queues.noteWritten(7_c, p.catalog.clusters()[7_c].sequence, true, p.context.heatTick());
+    fillIndex(p.catalog.index().capacity() / 64 - 1);
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index().find(keyOf(5)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(6)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(7)), noSlot) << "the newest";
+
+    p.placed(8, 8_c, 0, payload);
+    p.context.queues.noteWritten(8_c, p.catalog.clusters()[8_c].sequence, true, p.context.heatTick());
+    evictor.poll();
+    EXPECT_EQ(p.catalog.index().find(keyOf(7)), noSlot) << "its trial is over when the next one begins";
+    EXPECT_NE(p.catalog.index().find(keyOf(6)), noSlot);
+    EXPECT_NE(p.catalog.index().find(keyOf(8)), noSlot);
+}
+
 /// clusters 5, 6 and 7 are underfilled, and the objects in them are worth more than all others
 class Merging : public Replacement
 {

@@ -22,6 +22,7 @@ constexpr size_t maxLeaving = 64; ///< queued relocations from which on a sweep 
 constexpr unsigned sweepStep = 256; ///< clusters looked at in one sweep
 constexpr uint64_t sweepMicros = 100000; ///< microseconds from one sweep to the next
 constexpr size_t maxToMerge = 64; ///< clusters that are remembered for merge()
+constexpr uint32_t trialShare = 10; ///< clusters on trial have one part of so many of all (S3-FIFO), and at least one has its trial
 constexpr unsigned stagedLooks = 256; ///< staged objects looked at when there is no other victim
 
 } // namespace
@@ -342,7 +343,7 @@ ClusterFs::Evictor::leastValuable()
 }
 
 /// The first cluster of a queue that has no more in use than may move; those before it get a round among the others. The
-/// queue is that of clusters on trial, if they have more than a tenth of the device.
+/// queue is that of clusters on trial, if they have more than a tenth of the device and are not a single one.
 ClusterFs::ClusterNo
 ClusterFs::Evictor::firstInQueue()
 {
@@ -352,8 +353,9 @@ ClusterFs::Evictor::firstInQueue()
         return clusters[c].sequence == s && mayGo(c);
     };
     const auto mayMove = RewriteBudget::evictionShare(context_.geometry.clusterBytes, context_.config.writeBudget);
+    const auto mostOnTrial = std::max(1U, clusters.inState(ClusterState::packed) / trialShare);
     auto oldest = queues.oldestOnTrial(isThere);
-    for (unsigned n = 0; oldest != noCluster && queues.onTrial() > clusters.inState(ClusterState::packed) / 10; ++n) {
+    for (unsigned n = 0; oldest != noCluster && queues.onTrial() > mostOnTrial; ++n) {
         if (n == tailCandidates || usedBytes(oldest) <= mayMove)
             return oldest;
         queues.endTrial();
