@@ -277,11 +277,22 @@ def cells_with_part(page):
 def test_the_page_has_the_tables_of_the_whole_set():
     page = (TOP / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     found = overview.tables(Results(KEPT / "full").all())
-    assert len(found) == 6
-    for table in found:
-        assert table.title.startswith("Processor") or table.markdown().strip() in page, f"docs/benchmarks.md has another table: {table.markdown()}"
-    rates = found[0].markdown().split("\n\n")[1].strip()
-    assert rates in (TOP / "README.md").read_text(encoding="utf-8"), f"README.md has another table: {rates}"
+    lines = {table.title: table.markdown().split("\n\n")[1].strip() for table in found}
+    assert len(lines) == 7
+    for title in lines.keys() - {"In brief", "Processor ms a request, closed loop"}:
+        assert lines[title] in page, f"docs/benchmarks.md has another table: run make docs\n{lines[title]}"
+    for table in found[:2]:
+        assert lines[table.title] in (TOP / "README.md").read_text(encoding="utf-8"), f"README.md has another table: {lines[table.title]}"
+
+
+def test_the_table_in_brief_has_all_other_stores_in_one_cell():
+    def group(**times):
+        return {store: {"store": store, "starts": {"killed": [{"firstHit": first, "whole": whole} for first, whole in each]}}
+                for store, each in times.items()}
+    loaded = group(clusterfs=[(9, 9)])["clusterfs"]
+    found = overview.brief({"restart": group(clusterfs=[(0.25, 1)], rock=[(4, 5), (6, 7), (5, 9)], ufs=[(2, 3)]) | {"clusterfs-loaded": loaded}})
+    assert found.columns == ["figure", "clusterfs", "other stores", "part"]
+    assert [row[1:] for row in found.rows] == [["0.25; 1.00", "ufs 2.00; 3.00, rock 5.00; 7.00", "restart"]]
 
 
 def a_group(**rates):

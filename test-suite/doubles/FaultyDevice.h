@@ -76,6 +76,7 @@ public:
     uint64_t requests(const IoOp op) const { return requests_[static_cast<unsigned>(op)]; } ///< requests of a kind started so far
     uint64_t requests() const; ///< requests of all kinds started so far
     uint64_t injected(const Fault fault) const { return injected_[static_cast<unsigned>(fault)]; } ///< requests chosen for a fault so far
+    uint64_t wakes() const { return wakes_; } ///< calls of pollAgain() so far
     size_t unflushedSectors() const { return volatile_.unflushed(); } ///< sectors that a power cut may undo
 
 private:
@@ -104,6 +105,7 @@ private:
 
     bool start(Request *) override;
     void reap() override;
+    void wake() override { ++wakes_; }
 
     Fault chooseFault(IoOp);
     size_t nextPending(uint64_t now) const;
@@ -136,6 +138,7 @@ private:
 
     uint64_t requests_[ioOpCount] = {};
     uint64_t injected_[faultCount] = {};
+    uint64_t wakes_ = 0;
 };
 
 } // namespace ClusterFs

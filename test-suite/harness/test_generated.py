@@ -13,7 +13,7 @@ from common import BUILD, TOP
 @pytest.fixture
 def tree(folder):
     """A copy of all that the tables' rows are written into."""
-    for name in ("docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man", "include", "squid-patches", "tools/build/documents.py"):
+    for name in ("README.md", "docs/benchmarks.md", "docs/results/full/report.md", "docs/operations.md", "docs/metrics.md", "docs/format.md", "docs/man", "include", "squid-patches", "tools/build/documents.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, folder / name)
     return folder
@@ -30,6 +30,8 @@ def test_they_are_as_they_should_be(tree):
 
 
 @pytest.mark.parametrize("name, text, other", (
+    ("README.md", "| hard disk, freshly filled |", "| a hard disk |"),
+    ("docs/benchmarks.md", "| hdd, aged: visits/s |", "| aged: visits/s |"),
     ("docs/operations.md", "| 2 to 65536 |", "| 3 to 65536 |"),
     ("docs/operations.md", "give `locality` more memory", "ignore it"),
     ("docs/operations.md", "| error | the journal is full", "| notice | the journal is full"),
@@ -67,6 +69,13 @@ def test_a_document_without_its_marks(tree):
     path.write_text(path.read_text().replace("<!-- make docs writes the options from here -->", ""))
     done = documents(tree, "write")
     assert done.returncode == 1 and "docs/operations.md: needs the lines" in done.stderr
+
+
+def test_a_page_of_results_without_a_table(tree):
+    path = tree / "docs/results/full/report.md"
+    path.write_text(path.read_text().replace("**Goals**", "**Aims**"))
+    done = documents(tree, "write")
+    assert done.returncode == 1 and "docs/results/full/report.md: has no table Goals" in done.stderr
 
 
 def test_wrong_use(tree):

@@ -152,6 +152,9 @@ MUTANTS = (
     Mutant("older-copies-forgotten", "space/Relocation.cc", "    context.leftBehind.note(since_);\n",
            "", tests="EngineReturn*"),
     # who waits for whom
+    Mutant("groups-refused-for-good", "cache/WindowLoader.cc", " || use_.groupIsDue();\n", ";\n", tests="WindowLoaderTest.*"),
+    Mutant("trials-of-groups-missed", "cache/UseMeter.cc", "    if (refusals_ + 1 >= trialEvery)\n        return true;\n    ++refusals_;\n",
+           "    if (isTimeForTrial(refusals_))\n        return true;\n", tests="WindowLoaderTest.*"),
     Mutant("readers-wait-for-housekeeping", "cache/WindowLoader.cc",
            "        device_.hasten(geometry_.clusterOffset(load->range.cluster) + load->range.start);\n", "", tests="WindowLoaderTest.*"),
     # memory

@@ -3,8 +3,9 @@
 """documents.py [write]: checks that the documents say what the tables of the engine say, or writes it into them
 and names those that it changed.
 
-The rows are printed by clusterfs-tables, which make builds. In a document they stand between two marks; the patches
-for squid.conf's own documentation are made as a whole, of squid-patches/cache_dir.txt and the rows of the options."""
+The rows are printed by clusterfs-tables, which make builds; those of measured figures come from the page that ./bench
+report made. In a document they stand between two marks; the patches for squid.conf's own documentation are made as a
+whole, of squid-patches/cache_dir.txt and the rows of the options."""
 
 import itertools
 import json
@@ -213,7 +214,28 @@ def history_table(tables):
     return markdown(("version", "since", "change"), [(str(n), row["since"], row["what"]) for n, row in enumerate(tables["history"], 1)])
 
 
+# figures
+
+
+def measured(title):
+    """The table of that title in the page of the whole set."""
+    def lines(_):
+        page = (TOP / "docs" / "results" / "full" / "report.md").read_text(encoding="utf-8")
+        found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n((?:\|.*\n)+)", page, re.M)
+        if not found:
+            sys.exit(f"docs/results/full/report.md: has no table {title}")
+        return found[1].splitlines()
+    return lines
+
+
 PARTS = (
+    ("README.md", "the rates", measured("Visits/s, closed loop")),
+    ("README.md", "the figures in brief", measured("In brief")),
+    ("docs/benchmarks.md", "the rates", measured("Visits/s, closed loop")),
+    ("docs/benchmarks.md", "the reads", measured("Disk reads a visit, or a request, closed loop")),
+    ("docs/benchmarks.md", "the times", measured("Hits at the same load of all stores, ms: mean; p99; p99.9")),
+    ("docs/benchmarks.md", "the hits", measured("Hits, closed loop, % of requests; % of bytes")),
+    ("docs/benchmarks.md", "the goals", measured("Goals")),
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
     ("docs/operations.md", "the messages", message_table),

@@ -140,6 +140,25 @@ TEST_F(WindowLoaderTest, noPolicyIsAskedForWhatIsNoGroup) {
     EXPECT_EQ(bytesRead(), 4 * 4 * KB);
 }
 
+/// to look at the members takes longer than the read of one object
+TEST_F(WindowLoaderTest, groupsOfNoUseAreNotLookedAt) {
+    EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 24 * KB, 5)));
+    EXPECT_EQ(policy.askedMates, 4U);
+    EXPECT_EQ(policy.askedBytes, 10 * KB) << "the other half may be in memory";
+    policy.group = false;
+    EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 24 * KB, 1))) << "there is nothing to look at";
+    unsigned looks = 0;
+    for (unsigned n = 0; n < 63; ++n)
+        looks += loader.mayReadGroup(run(4 * KB, 24 * KB, 5));
+    EXPECT_EQ(looks, 0U);
+    EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 24 * KB, 5))) << "a trial is due";
+    EXPECT_FALSE(loader.loadWithGroup({3_c, 1_seq, 8 * KB, 4 * KB}, Catalog::Run(), noted())) << "there was no group after all";
+    EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 24 * KB, 5))) << "so that it stays due";
+    EXPECT_TRUE(loader.loadWithGroup({4_c, 1_seq, 8 * KB, 4 * KB}, run(4 * KB, 24 * KB, 5), noted()));
+    EXPECT_FALSE(loader.mayReadGroup(run(4 * KB, 24 * KB, 5))) << "that was the trial";
+    ASSERT_TRUE(settle(2));
+}
+
 TEST_F(WindowLoaderTest, aTrialComesAfterManyRefusals) {
     policy.group = policy.ahead = false;
     unsigned groups = 0;

@@ -224,6 +224,30 @@ TEST(Recovery, takesABlockInAShortTurn) {
     EXPECT_EQ(p.catalog.objects(), 30000U);
 }
 
+/// an idle Squid calls when the device has something to say, and else ten times a second
+TEST(Recovery, announcesEachOfItsTurns) {
+    PartsDevice d;
+    ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 2000));
+    const HastyClock hasty(6000); // a look takes longer than a turn may
+    Parts p(d, hasty);
+    p.beginRecovery();
+    uint64_t announced = 0;
+    unsigned unannounced = 0;
+    unsigned turns = 0;
+    while (!p.recovery->done() && turns < 10000) {
+        ++turns;
+        unannounced += d.device->idle() && d.device->wakes() == announced && turns > 1;
+        announced = d.device->wakes();
+        d.device->wait(1);
+        d.device->poll();
+        p.recovery->poll();
+    }
+    EXPECT_TRUE(p.recovery->done());
+    EXPECT_GE(turns, 10U);
+    EXPECT_EQ(unannounced, 0U);
+    EXPECT_EQ(p.catalog.objects(), 2000U);
+}
+
 TEST(Recovery, saysHowFarAScanIs) {
     PartsDevice d;
     ASSERT_NO_FATAL_FAILURE(writeLargeCheckpoint(d, 100));

@@ -88,6 +88,48 @@ def _hits(result, _):
     return "; ".join(f"{cell.median * 100:.1f}" for cell in cells) if all(cells) else ""
 
 
+def _reads(result, _):
+    return _median(figures.over(result, "closed", READS))
+
+
+def _start(result, _):
+    return "; ".join(_median(_after_kill(key)(result)) for key in ("firstHit", "whole"))
+
+
+def _index(result, _):
+    return number(figures.index_per_object(result))
+
+
+def _requests(result, _):
+    return _median(figures.over(result, "closed", REQUESTS))
+
+
+#: for each row in brief: the figure, its part, the store of clusterfs, and cell(result, part)
+BRIEF = (
+    ("hard disk, aged: hits at the same load, ms: mean; p99; p99.9", "pages-hdd-aged", "clusterfs", _times),
+    ("SSD, aged: the same", "pages-ssd-aged", "clusterfs", _times),
+    ("hard disk, aged: hits, % of requests; % of bytes", "pages-hdd-aged", "clusterfs", _hits),
+    ("hard disk, aged: disk reads for a page of 42 objects", "pages-hdd-aged", "clusterfs", _reads),
+    ("disk in RAM, all in memory: hits/s", "hits", "clusterfs", _requests),
+    ("disk in RAM, little in memory: hits/s", "hits-device", "clusterfs", _requests),
+    ("kill -9, 40,000 objects, hard disk: first hit; whole index, s", "restart", "clusterfs", _start),
+    ("kill -9, ten million objects, SSD: the same", "restart-ssd", "clusterfs-loaded", _start),
+    ("index memory of an object of 13 KB, bytes", "pages-hdd-fresh", "clusterfs", _index),
+)
+
+
+def brief(parts):
+    """The figures beside the rates that say most, each with those of all other stores in one cell."""
+    rows = []
+    for words, part, own, cell in BRIEF:
+        group = parts.get(part, {})
+        if own in group:
+            others = [f"{stores.title(name)} {found}" for name in (*COLUMNS, "memory") if name in group and name != "clusterfs"
+                      and (found := cell(group[name], part))]
+            rows.append([words, cell(group[own], part), ", ".join(others), part])
+    return Table("In brief", ["figure", "clusterfs", "other stores", "part"], rows)
+
+
 @dataclasses.dataclass(frozen=True)
 class Goal:
     """What clusterfs is to reach. value(result): a Spread. limit: of clusterfs's figure where there is no `beside`; else of its ratio
@@ -193,8 +235,8 @@ def tables(results):
     if not is_whole(parts):
         return []
     return [_rates(parts),
-            _side_by_side("Disk reads a visit, or a request, closed loop", parts,
-                          lambda result, part: _median(figures.over(result, "closed", READS))),
+            brief(parts),
+            _side_by_side("Disk reads a visit, or a request, closed loop", parts, _reads),
             _side_by_side("Hits at the same load of all stores, ms: mean; p99; p99.9", parts, _times),
             _side_by_side("Hits, closed loop, % of requests; % of bytes", parts, _hits),
             _side_by_side("Processor ms a request, closed loop", parts,

@@ -45,6 +45,15 @@ ClusterFs::UseMeter::isTimeForGroup()
 }
 
 bool
+ClusterFs::UseMeter::groupIsDue()
+{
+    if (refusals_ + 1 >= trialEvery)
+        return true;
+    ++refusals_;
+    return false;
+}
+
+bool
 ClusterFs::UseMeter::isTimeToPrefetch(const uint64_t client)
 {
     return isTimeForTrial(clients_[At(client)].refusals);

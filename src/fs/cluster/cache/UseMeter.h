@@ -40,6 +40,8 @@ public:
     /// counts a refusal to read a group
     /// \returns whether it is time for a trial instead
     bool isTimeForGroup();
+    /// the same, but the trial stays due until isTimeForGroup() grants it
+    bool groupIsDue();
     /// the same for a prefetch
     bool isTimeToPrefetch(uint64_t client);
 

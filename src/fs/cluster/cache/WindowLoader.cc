@@ -70,6 +70,14 @@ ClusterFs::WindowLoader::load(const ClusterRange &r, const ClusterNo pin, const 
 }
 
 bool
+ClusterFs::WindowLoader::mayReadGroup(const Catalog::Run &run)
+{
+    if (run.objects < 2)
+        return true; // it is soon looked at, and replicas may follow it
+    return policy_.readsGroup(device_.readCost(), use_.ofMates(), run.objects - 1, (run.to - run.from) / 2) || use_.groupIsDue();
+}
+
+bool
 ClusterFs::WindowLoader::loadWithGroup(const ClusterRange &extent, const Catalog::Run &run, Done done)
 {
     const auto bytes = run.to - run.from;

@@ -365,6 +365,8 @@ ClusterFs::ObjectReader::groupAround(const Piece &piece) const
         return Catalog::Run(); // it was deleted, or replaced; or the replica's group has left memory already
     const auto &wanted = piece.range;
     auto run = context_.catalog.runAround(slot_);
+    if (!cache_.loader.mayReadGroup(run))
+        return Catalog::Run();
     const auto end = run.to;
     std::vector<Key> company;
     if (run.objects > 1 && tracker_.companyOf(key_, company, Groups::maxMembers)) {

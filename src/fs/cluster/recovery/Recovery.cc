@@ -320,6 +320,16 @@ ClusterFs::Recovery::poll()
 {
     const auto until = context_.clock.micros() + turnMicros;
     const auto goOn = [&] { return context_.clock.micros() < until; };
+    advance(goOn);
+    // An idle Squid looks at its stores ten times a second: a start would take a hundred times as long as its work.
+    if (!done() && (!goOn() || context_.device.idle()))
+        context_.device.pollAgain();
+}
+
+/// goes on from the step that was reached
+void
+ClusterFs::Recovery::advance(const IndexRebuilder::GoOn &goOn)
+{
     takeArrived(goOn);
     if (step_ == Step::removals && reader_.knowsRemovals())
         beginClusters();

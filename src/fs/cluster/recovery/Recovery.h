@@ -29,7 +29,8 @@ public:
     /// knows of our numbers even if it finds no cluster that has one.
     void takeNumbers();
     void start(); ///< begins; poll() goes on
-    /// goes on for a millisecond; called each turn, after the device's answers were delivered
+    /// goes on for a millisecond; called each turn, after the device's answers were delivered. It asks the device for
+    /// another turn where no answer will bring one.
     void poll();
     bool done() const { return step_ == Step::done; }
     /// whether clusters may be written: the free ones are known
@@ -59,6 +60,7 @@ private:
     static constexpr uint32_t frontBytes = 16 * 1024; ///< bytes of the first read of a cluster; a longer directory takes a second one
 
     void read(uint64_t offset, uint32_t size, ReadDone);
+    void advance(const IndexRebuilder::GoOn &);
 
     Sequence nextSequence() const;
     void takeArrived(const IndexRebuilder::GoOn &);
