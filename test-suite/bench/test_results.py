@@ -292,7 +292,7 @@ def test_the_table_in_brief_has_all_other_stores_in_one_cell():
     loaded = group(clusterfs=[(9, 9)])["clusterfs"]
     found = overview.brief({"restart": group(clusterfs=[(0.25, 1)], rock=[(4, 5), (6, 7), (5, 9)], ufs=[(2, 3)]) | {"clusterfs-loaded": loaded}})
     assert found.columns == ["figure", "clusterfs", "other stores", "part"]
-    assert [row[1:] for row in found.rows] == [["0.25; 1.00", "ufs 2.00; 3.00, rock 5.00; 7.00", "restart"]]
+    assert [row[1:] for row in found.rows] == [["0.25; 1.00", "ufs 2.00; 3.00 / rock 5.00; 7.00", "restart"]]
 
 
 def a_group(**rates):

@@ -126,7 +126,7 @@ def brief(parts):
         if own in group:
             others = [f"{stores.title(name)} {found}" for name in (*COLUMNS, "memory") if name in group and name != "clusterfs"
                       and (found := cell(group[name], part))]
-            rows.append([words, cell(group[own], part), ", ".join(others), part])
+            rows.append([words, cell(group[own], part), " / ".join(others), part])
     return Table("In brief", ["figure", "clusterfs", "other stores", "part"], rows)
 
 
