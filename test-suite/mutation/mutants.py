@@ -152,6 +152,11 @@ MUTANTS = (
     Mutant("older-copies-forgotten", "space/Relocation.cc", "    context.leftBehind.note(since_);\n",
            "", tests="EngineReturn*"),
     # who waits for whom
+    Mutant("mates-displace-nothing", "cache/WindowLoader.cc", "mates, bytes, use_.savedBy(bytes))", "mates, bytes, 0)", tests="WindowLoaderTest.*"),
+    Mutant("every-reader-finds-its-window", "objects/ObjectReader.cc", "window->again || !counted_;", "true;", tests="ObjectReaderTest.*"),
+    Mutant("nobody-finds-a-window", "objects/ObjectReader.cc", "window->again || !counted_;", "false;", tests="ObjectReaderTest.*"),
+    Mutant("mates-tell-what-memory-saves", "cache/WindowStore.cc", "    if (!extra.mates && !extra.prefetched && !window.loading)\n",
+           "    if (!window.loading)\n", tests="WindowStoreTest.*"),
     Mutant("groups-refused-for-good", "cache/WindowLoader.cc", " || use_.groupIsDue();\n", ";\n", tests="WindowLoaderTest.*"),
     Mutant("trials-of-groups-missed", "cache/UseMeter.cc", "    if (refusals_ + 1 >= trialEvery)\n        return true;\n    ++refusals_;\n",
            "    if (isTimeForTrial(refusals_))\n        return true;\n", tests="WindowLoaderTest.*"),

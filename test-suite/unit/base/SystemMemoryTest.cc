@@ -60,8 +60,8 @@ TEST(SystemMemory, asksThisMachine)
     ASSERT_TRUE(memory.look(1000000, room));
     EXPECT_GT(room.free, 0U);
     EXPECT_LE(room.free, room.all);
-    EXPECT_FALSE(memory.look(1200000, room)) << "too soon";
-    EXPECT_TRUE(memory.look(1250000, room));
+    EXPECT_FALSE(memory.look(1099999, room)) << "too soon";
+    EXPECT_TRUE(memory.look(1100000, room));
 }
 
 TEST(SystemMemory, withoutAnyLimitTheMachineCounts)
@@ -128,8 +128,10 @@ TEST(SystemMemory, filesThatSayNothing)
 TEST(MemoryRoom, whatShouldStayFree)
 {
     EXPECT_EQ((MemoryRoom{0, mb}).spare(), mb);
+    EXPECT_EQ((MemoryRoom{0, 64 * mb}).spare(), 4 * mb) << "a few MB come between two looks";
+    EXPECT_EQ((MemoryRoom{0, 111 * mb}).spare(), 6 * mb);
     EXPECT_EQ((MemoryRoom{0, 3200 * mb}).spare(), 100 * mb);
     EXPECT_EQ((MemoryRoom{0, 1000000 * mb}).spare(), 256 * mb);
-    EXPECT_TRUE((MemoryRoom{10 * mb, 100 * mb}).scarcerThan({20 * mb, 320 * mb})) << "6.9 MB above the spare, beside 10";
+    EXPECT_TRUE((MemoryRoom{10 * mb, 100 * mb}).scarcerThan({20 * mb, 320 * mb})) << "4 MB above the spare, beside 10";
     EXPECT_FALSE((MemoryRoom{20 * mb, 320 * mb}).scarcerThan({10 * mb, 100 * mb}));
 }

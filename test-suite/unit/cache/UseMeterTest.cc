@@ -21,6 +21,18 @@ TEST(UseMeter, learnsWhichMatesAreWanted) {
     EXPECT_EQ(m.ofMates(), before) << "an object that was read alone says nothing";
 }
 
+TEST(UseMeter, learnsWhatMemorySaves) {
+    UseMeter m;
+    EXPECT_EQ(m.savedBy(1000000), 0) << "nothing is known";
+    for (unsigned i = 0; i < 20000; ++i)
+        m.windowLeaves(16000, i % 4 == 0);
+    EXPECT_NEAR(m.savedBy(16000), 0.25, 0.01);
+    EXPECT_NEAR(m.savedBy(160000), 2.5, 0.1);
+    for (unsigned i = 0; i < 20000; ++i)
+        m.windowLeaves(160000, i % 4 == 0);
+    EXPECT_NEAR(m.savedBy(16000), 0.025, 0.001);
+}
+
 TEST(UseMeter, oneRefusalIn64IsATrial) {
     UseMeter m;
     unsigned groups = 0;

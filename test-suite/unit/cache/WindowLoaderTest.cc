@@ -14,9 +14,10 @@ constexpr uint32_t KB = 1024;
 class ToldPolicy final : public ReadPolicy
 {
 public:
-    bool readsGroup(const CostMeter &, double, const unsigned mates, const uint64_t bytes) const override {
+    bool readsGroup(const CostMeter &, double, const unsigned mates, const uint64_t bytes, const double displaced) const override {
         askedMates = mates;
         askedBytes = bytes;
+        askedDisplaced = displaced;
         return group;
     }
     bool prefetches(double) const override { return ahead; }
@@ -25,6 +26,7 @@ public:
     bool ahead = true;
     mutable unsigned askedMates = 0;
     mutable uint64_t askedBytes = 0;
+    mutable double askedDisplaced = 0; ///< requests
 };
 
 class WindowLoaderTest : public ::testing::Test
@@ -138,6 +140,17 @@ TEST_F(WindowLoaderTest, noPolicyIsAskedForWhatIsNoGroup) {
     EXPECT_EQ(policy.askedMates, 0U);
     ASSERT_TRUE(settle(4));
     EXPECT_EQ(bytesRead(), 4 * 4 * KB);
+}
+
+/// what comes takes the place of windows that may be found
+TEST_F(WindowLoaderTest, thePolicyKnowsWhatIsDisplaced) {
+    for (unsigned i = 0; i < 20000; ++i)
+        cache.use.windowLeaves(4 * KB, i % 2);
+    EXPECT_TRUE(loader.loadWithGroup({3_c, 1_seq, 8 * KB, 4 * KB}, run(4 * KB, 24 * KB, 5), noted()));
+    EXPECT_NEAR(policy.askedDisplaced, 2, 0.1) << "half of four windows";
+    EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 28 * KB, 6)));
+    EXPECT_NEAR(policy.askedDisplaced, 1.5, 0.1);
+    ASSERT_TRUE(settle(1));
 }
 
 /// to look at the members takes longer than the read of one object

@@ -159,6 +159,35 @@ TEST_F(WindowStoreTest, learnsFromWhatLeaves) {
     EXPECT_EQ(use.prefetches().unused, 2U);
 }
 
+TEST_F(WindowStoreTest, learnsWhatMemorySaves) {
+    Window::Extra group;
+    group.mates = 4;
+    loaded(all(1_c), group)->again = true;
+    Window::Extra page;
+    page.prefetched = 3;
+    loaded(all(2_c), page)->again = true;
+    store.forget(1_c);
+    store.forget(2_c);
+    EXPECT_EQ(use.savedBy(64 * KB), 0) << "of mates, and of what is prefetched, other figures tell";
+    loaded(all(3_c));
+    store.forget(3_c);
+    EXPECT_EQ(use.savedBy(64 * KB), 0) << "nobody found it";
+    loaded(all(4_c))->again = true;
+    store.forget(4_c);
+    EXPECT_GT(use.savedBy(64 * KB), 0);
+}
+
+/// the smaller window that stays is found, or not, for itself
+TEST_F(WindowStoreTest, aSmallerWindowIsFoundAnew) {
+    loaded(all(1_c))->use(0, 4 * KB);
+    store.peek(all(1_c))->again = true;
+    store.setLimit(60 * KB);
+    ASSERT_TRUE(store.makeRoom(0));
+    ASSERT_EQ(store.peek(all(1_c)), nullptr);
+    ASSERT_NE(store.peek({1_c, 1_seq, 0, 4 * KB}), nullptr);
+    EXPECT_FALSE(store.peek({1_c, 1_seq, 0, 4 * KB})->again);
+}
+
 TEST_F(WindowStoreTest, dropsWindowsWithoutObjects) {
     loaded({1_c, 1_seq, 0, 4 * KB});
     loaded({1_c, 1_seq, 4 * KB, 4 * KB});

@@ -102,6 +102,23 @@ TEST_F(ObjectReaderTest, checksPartsInEveryRespect) {
     }
 }
 
+/// a window is worth its memory if somebody finds it there; the one who had it read would have waited anyway
+TEST_F(ObjectReaderTest, tellsWhatWasFoundInMemory) {
+    const auto slot = p.placed(1, home, front, frontBytes, p.chain({first}, partBytes, frontBytes + partBytes, frontBytes));
+    write(first, rightFor(first, 0));
+    std::string got(partBytes, '\0');
+    const ClusterRange part{first, p.catalog.clusters()[first].sequence, 0, 1};
+    ObjectReader one(readers, keyOf(1), slot);
+    EXPECT_EQ(fetch(one, frontBytes), Status::ok);
+    EXPECT_EQ(one.copy(frontBytes, &got[0], partBytes), int64_t(partBytes));
+    EXPECT_EQ(one.copy(frontBytes, &got[0], partBytes), int64_t(partBytes));
+    ASSERT_TRUE(p.cache.windows.peek(part));
+    EXPECT_FALSE(p.cache.windows.peek(part)->again);
+    ObjectReader two(readers, keyOf(1), slot);
+    EXPECT_EQ(two.copy(frontBytes, &got[0], partBytes), int64_t(partBytes));
+    EXPECT_TRUE(p.cache.windows.peek(part)->again);
+}
+
 /// a group of which the media have nothing: each object that is asked for goes, the others stay
 TEST_F(ObjectReaderTest, forgetsWhatIsNotThere) {
     const auto one = p.placed(1, home, front, frontBytes);

@@ -12,7 +12,7 @@
 namespace ClusterFs {
 namespace {
 
-constexpr uint64_t lookMicros = 250000; ///< from one look to the next: a busy Squid takes a few MB meanwhile
+constexpr uint64_t lookMicros = 100000; ///< from one look to the next: a busy Squid takes a few MB in a quarter of a second
 constexpr size_t mostGroups = 16; ///< of which the innermost count
 constexpr uint64_t noLimit = uint64_t(1) << 60; ///< version 1 says so many bytes or more where there is no limit
 
@@ -61,9 +61,9 @@ has(const std::string &list, const std::string &word)
 uint64_t
 ClusterFs::MemoryRoom::spare() const
 {
-    constexpr uint64_t least = 1 << 20;
-    constexpr uint64_t most = 256 << 20;
-    return std::clamp(all / 32, least, most);
+    constexpr uint64_t MB = 1 << 20;
+    const auto least = std::clamp(all / 16, MB, 6 * MB); // what comes until the next look does not depend on how much there is
+    return std::clamp(all / 32, least, 256 * MB);
 }
 
 bool

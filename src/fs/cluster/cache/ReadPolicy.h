@@ -19,21 +19,22 @@ public:
     /// \param useful share of mates that are wanted before they leave memory, 0 to 1
     /// \param mates other objects of the group, at least one
     /// \param bytes that are read more for them
-    virtual bool readsGroup(const CostMeter &, double useful, unsigned mates, uint64_t bytes) const = 0;
+    /// \param displaced requests that the windows would have saved which so many bytes push out of memory
+    virtual bool readsGroup(const CostMeter &, double useful, unsigned mates, uint64_t bytes, double displaced) const = 0;
 
     /// whether to prefetch objects of a page
     /// \param useful share of the prefetches for the client that were of use, 0 to 1
     virtual bool prefetches(double useful) const = 0;
 };
 
-/// A group is read when the requests that this is expected to save cost more than the bytes
-/// that are read more. A prefetch saves no request, and costs one if nobody wants its objects:
+/// A group is read when the requests that this is expected to save, and what it displaces would not have
+/// saved, cost more than the bytes that are read more. A prefetch saves no request, and costs one if nobody wants its objects:
 /// so most prefetches must be of use.
 class LeastCostReads final : public ReadPolicy
 {
 public:
-    bool readsGroup(const CostMeter &cost, const double useful, const unsigned mates, const uint64_t bytes) const override {
-        return useful * mates * cost.requestMicros() > static_cast<double>(bytes) * cost.byteMicros();
+    bool readsGroup(const CostMeter &cost, const double useful, const unsigned mates, const uint64_t bytes, const double displaced) const override {
+        return (useful * mates - displaced) * cost.requestMicros() > static_cast<double>(bytes) * cost.byteMicros();
     }
     bool prefetches(const double useful) const override { return useful > leastUseful; }
 

@@ -8,6 +8,7 @@
 namespace ClusterFs {
 namespace {
 constexpr double weight = 1.0 / 64; ///< of one window in the moving mean of the use of mates
+constexpr double windowWeight = 1.0 / 1024; ///< of one window without mates in the moving means
 constexpr double clientWeight = 1.0 / 16; ///< of one prefetch in a client's moving mean
 constexpr unsigned trialEvery = 64; ///< refusals
 
@@ -76,6 +77,13 @@ ClusterFs::UseMeter::groupLeaves(const unsigned mates, unsigned wanted)
     groupReads_.wanted += wanted;
     groupReads_.unused += mates - wanted;
     ofMates_ += (static_cast<double>(wanted) / mates - ofMates_) * weight;
+}
+
+void
+ClusterFs::UseMeter::windowLeaves(const uint64_t bytes, const bool again)
+{
+    again_ += (again - again_) * windowWeight;
+    windowBytes_ += (static_cast<double>(bytes) - windowBytes_) * windowWeight;
 }
 
 void

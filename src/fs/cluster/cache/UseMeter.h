@@ -17,6 +17,9 @@ namespace ClusterFs {
 /// prefetches of each client: a client that opens pages and does not want their objects must
 /// not end prefetching for all. A new client is taken for the mean of the others.
 ///
+/// Mates take memory from other windows, which readers would have found there. So the meter
+/// learns, too, how many of the windows that leave memory without mates were found.
+///
 /// Nothing is learned of reads that a policy refuses. So one refusal in 64 is to be a trial
 /// instead.
 class UseMeter
@@ -34,6 +37,8 @@ public:
     /* learned so far */
 
     double ofMates() const { return ofMates_; } ///< share of mates that are wanted, 0 to 1
+    /// requests that windows of so many bytes save in the mean before they leave memory
+    double savedBy(const uint64_t bytes) const { return again_ * static_cast<double>(bytes) / windowBytes_; }
     double ofPrefetches(uint64_t client) const; ///< share of a client's prefetches that are of use, 0 to 1
     double ofPrefetches() const; ///< mean of that over all known clients; 1 when there are none
 
@@ -53,6 +58,10 @@ public:
     /// a window of a group leaves memory
     /// \param wanted mates that were used
     void groupLeaves(unsigned mates, unsigned wanted);
+
+    /// a window leaves memory that has no mates, or only those that were wanted
+    /// \param again whether a reader found it in memory
+    void windowLeaves(uint64_t bytes, bool again);
 
     /// objects are prefetched in one read
     void prefetched(unsigned objects);
@@ -75,6 +84,8 @@ private:
     static size_t At(const uint64_t client) { return (client * 0x9e3779b97f4a7c15ULL) >> (64 - clientBits); }
 
     double ofMates_ = 0.5; ///< moving mean, 0 to 1
+    double again_ = 0; ///< moving mean of the windows that were found, 0 to 1
+    double windowBytes_ = 1; ///< moving mean of their bytes
     unsigned refusals_ = 0; ///< of groups, since the last trial
     std::array<Client, 1 << clientBits> clients_;
     unsigned known_ = 0; ///< how many clients are known

@@ -50,6 +50,7 @@ struct Window {
     bool writing = false; ///< its bytes are on their way to the device, and must be in memory for that
     bool reduced = false; ///< its buffer has only its pieces
     bool shown = false; ///< other processes may copy from it
+    bool again = false; ///< it was found in memory by a reader that had not waited for its read
     std::vector<uint32_t> checked; ///< offsets of extents whose checksum was right, bytes from the cluster's start
     std::vector<Piece> pieces; ///< in the order of their first use
     Extra extra;

@@ -70,11 +70,17 @@ ClusterFs::WindowLoader::load(const ClusterRange &r, const ClusterNo pin, const 
 }
 
 bool
+ClusterFs::WindowLoader::pays(const unsigned mates, const uint64_t bytes) const
+{
+    return policy_.readsGroup(device_.readCost(), use_.ofMates(), mates, bytes, use_.savedBy(bytes));
+}
+
+bool
 ClusterFs::WindowLoader::mayReadGroup(const Catalog::Run &run)
 {
     if (run.objects < 2)
         return true; // it is soon looked at, and replicas may follow it
-    return policy_.readsGroup(device_.readCost(), use_.ofMates(), run.objects - 1, (run.to - run.from) / 2) || use_.groupIsDue();
+    return pays(run.objects - 1, (run.to - run.from) / 2) || use_.groupIsDue();
 }
 
 bool
@@ -87,7 +93,7 @@ ClusterFs::WindowLoader::loadWithGroup(const ClusterRange &extent, const Catalog
     const bool inside = extent.start >= run.from && uint64_t(extent.start) + extent.size <= run.to;
     const bool fits = inside && run.objects > 1 && bytes > extent.size && bytes < maxPrefetch();
     const auto more = bytes - extent.size;
-    if (!fits || !(policy_.readsGroup(device_.readCost(), use_.ofMates(), mates, more) || use_.isTimeForGroup())) {
+    if (!fits || !(pays(mates, more) || use_.isTimeForGroup())) {
         begin(enqueue(extent, extent.cluster, IoClass::urgent, std::move(done)));
         return false;
     }

@@ -82,6 +82,7 @@ private:
     };
     using LoadPointer = std::shared_ptr<Load>;
 
+    bool pays(unsigned mates, uint64_t bytes) const;
     Load *coming(const ClusterRange &) const;
     LoadPointer enqueue(const ClusterRange &, ClusterNo pin, IoClass, Done);
     void begin(const LoadPointer &);

@@ -362,6 +362,7 @@ ClusterFs::WindowStore::reduce(const Windows::iterator victim)
     const auto part = std::make_shared<Window>(*whole);
     part->reduced = true;
     part->extra = Window::Extra(); // remove() has counted it
+    part->again = false;
     part->buffer = std::make_shared<Buffer>(size, pages_);
     uint32_t at = 0;
     for (auto &p: part->pieces) {
@@ -402,6 +403,8 @@ ClusterFs::WindowStore::noteLeaving(const Window &window)
         use_.prefetchLeaves(extra.client, extra.prefetched, static_cast<unsigned>(window.pieces.size()));
     if (extra.mates && !window.checked.empty()) // if nothing was checked, no reader has come to it
         use_.groupLeaves(extra.mates, static_cast<unsigned>(window.checked.size()) - 1);
+    if (!extra.mates && !extra.prefetched && !window.loading)
+        use_.windowLeaves(window.buffer->size(), window.again);
 }
 
 /// \returns the entry of a window in Places, or nil when it has left memory

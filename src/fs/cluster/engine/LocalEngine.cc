@@ -695,8 +695,10 @@ ClusterFs::LocalEngine::noteRead(const Key &key)
     ++context_.counters.readFromCache;
     const auto bytes = static_cast<uint32_t>(ExtentHeader::encodedBytes) + context_.catalog.payloadBytes(slot);
     const ClusterRange range{r.cluster, context_.catalog.clusters()[r.cluster].sequence, r.offset(), bytes};
-    if (const auto window = cache_.windows.find(range))
+    if (const auto window = cache_.windows.find(range)) {
         window->use(range.start, range.size);
+        window->again = true;
+    }
     if (tracker_.numbered().favourOf(key) == Favour::hated)
         cache_.windows.putFirst(range);
 }

@@ -222,6 +222,7 @@ ClusterFs::ObjectReader::copy(const uint64_t offset, char *to, const size_t size
         failed(piece, status);
     if (status != Status::ok)
         return -1;
+    window->again = window->again || !counted_; // this reader has not waited for it
     count(&Counters::readFromCache);
     window->use(piece.range.start, piece.range.size);
     if (!piece.payload)
