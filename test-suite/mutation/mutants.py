@@ -309,8 +309,8 @@ MUTANTS = (
            tests="RemoteStoreTest.nothingIsReadAlone*"),
     Mutant("removed-but-read-alone", "sharing/Link.cc", "control_->open.load(std::memory_order_relaxed) && !rows_->mayHave(key);",
            "control_->open.load(std::memory_order_relaxed);", tests="RemoteStoreTest.aReaderOfACopy*"),
-    Mutant("reads-alone-are-no-uses", "engine/LocalEngine.cc", "        window->use(range.start, range.size);\n", "",
-           tests="EngineView.itsReads*"),
+    Mutant("reads-alone-are-no-uses", "engine/LocalEngine.cc", "    if (const auto window = cache_.windows.find(range)) {\n"
+           "        window->use(range.start, range.size);\n        window->again = true;\n    }\n", "", tests="EngineView.itsReads*"),
     Mutant("a-move-over-what-happened-meanwhile", "objects/HeadReplacer.cc",
            "    if (moves() && writers_.moves.changed(task_.newKey))\n        return Status::notFound;\n", "", tests="EngineHead.aMoveGives*"),
     Mutant("removals-by-message-only", "sharing/Link.cc", "    if (connected())\n        list(removals_.back());\n", "",
