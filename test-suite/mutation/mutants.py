@@ -233,6 +233,8 @@ MUTANTS = (
     Mutant("use-by-a-clock-that-goes-round", "recovery/IndexRebuilder.cc",
            "context_.sequence - c.sequence : context_.sequence.value() - c.heat));", "~c.sequence.value() : ~c.heat));",
            tests="IndexRebuilderTest.*"),
+    Mutant("starts-wait-to-be-called", "recovery/Recovery.cc",
+           "    if (!done() && (!goOn() || context_.device.idle()))\n        context_.device.pollAgain();\n", "", tests="Recovery.announces*"),
     Mutant("torn-clusters-uncounted", "recovery/Recovery.cc", "    stats_.clustersTorn += !isWhole && isBegun;\n",
            "    (void)isBegun;\n", tests="EngineLoss.*"),
     Mutant("forgotten-objects-count-as-lost", "recovery/IndexRebuilder.cc", "!o.doubtful && !wasGivenUp(o);",
