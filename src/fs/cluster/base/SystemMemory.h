@@ -21,7 +21,7 @@ struct MemoryRoom {
     bool scarcerThan(const MemoryRoom &) const;
 };
 
-/// Asks the kernel, a few times a second, how much memory there is for this process: on the machine, and in each control group
+/// Asks the kernel, ten times a second, how much memory there is for this process: on the machine, and in each control group
 /// (version 1 or 2) that it belongs to. A look reads one small file of the machine, and three of each group with a limit.
 class SystemMemory
 {
