@@ -158,8 +158,8 @@ MUTANTS = (
     Mutant("mates-tell-what-memory-saves", "cache/WindowStore.cc", "    if (!extra.mates && !extra.prefetched && !window.loading)\n",
            "    if (!window.loading)\n", tests="WindowStoreTest.*"),
     Mutant("groups-refused-for-good", "cache/WindowLoader.cc", " || use_.groupIsDue();\n", ";\n", tests="WindowLoaderTest.*"),
-    Mutant("trials-of-groups-missed", "cache/UseMeter.cc", "    if (refusals_ + 1 >= trialEvery)\n        return true;\n    ++refusals_;\n",
-           "    if (isTimeForTrial(refusals_))\n        return true;\n", tests="WindowLoaderTest.*"),
+    Mutant("trials-of-groups-missed", "cache/UseMeter.cc", "    return isDue(refusals_);\n", "    return isTimeForTrial(refusals_);\n",
+           tests="WindowLoaderTest.*"),
     Mutant("readers-wait-for-housekeeping", "cache/WindowLoader.cc",
            "        device_.hasten(geometry_.clusterOffset(load->range.cluster) + load->range.start);\n", "", tests="WindowLoaderTest.*"),
     # memory

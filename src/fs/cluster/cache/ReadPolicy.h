@@ -27,8 +27,8 @@ public:
     virtual bool prefetches(double useful) const = 0;
 };
 
-/// A group is read when the requests that this is expected to save, and what it displaces would not have
-/// saved, cost more than the bytes that are read more. A prefetch saves no request, and costs one if nobody wants its objects:
+/// A group is read when the requests that this is expected to save, less those that the displaced windows would
+/// have saved, cost more than the bytes that are read more. A prefetch saves no request, and costs one if nobody wants its objects:
 /// so most prefetches must be of use.
 class LeastCostReads final : public ReadPolicy
 {

@@ -12,16 +12,27 @@ constexpr double windowWeight = 1.0 / 1024; ///< of one window without mates in 
 constexpr double clientWeight = 1.0 / 16; ///< of one prefetch in a client's moving mean
 constexpr unsigned trialEvery = 64; ///< refusals
 
-/// counts a refusal
-/// \returns whether it is time for a trial instead
+/// counts a refusal, unless it is to be a trial
+/// \returns whether a trial is due
+template <class Count>
+bool
+isDue(Count &refusals)
+{
+    if (refusals + 1U >= trialEvery)
+        return true;
+    ++refusals;
+    return false;
+}
+
+/// the same; the next trial comes as late again
 template <class Count>
 bool
 isTimeForTrial(Count &refusals)
 {
-    if (++refusals < trialEvery)
-        return false;
-    refusals = 0;
-    return true;
+    const bool due = isDue(refusals);
+    if (due)
+        refusals = 0;
+    return due;
 }
 } // namespace
 } // namespace ClusterFs
@@ -48,10 +59,7 @@ ClusterFs::UseMeter::isTimeForGroup()
 bool
 ClusterFs::UseMeter::groupIsDue()
 {
-    if (refusals_ + 1 >= trialEvery)
-        return true;
-    ++refusals_;
-    return false;
+    return isDue(refusals_);
 }
 
 bool

@@ -39,8 +39,7 @@ public:
     bool join(const ClusterRange &, IoClass, Done &);
 
     /// Whether a look at the members of a group may be worth its time: whether the group would be read although only
-    /// half of its bytes had to come, or is due for a trial. Counts a refusal. It spares the look, which costs more than
-    /// the read, where the disk reads single objects as cheaply.
+    /// half of its bytes had to come, or is due for a trial. Counts a refusal. It spares the look where groups do not pay.
     bool mayReadGroup(const Catalog::Run &);
 
     /// Reads one extent that no read under way brings, and its group with it when that pays (a group read).
