@@ -163,8 +163,9 @@ CONFIG proxy.config.cache.min_average_object_size INT 8000
 
     def _ram_mb(self):
         # The directory takes 10 bytes for each 8,000 of the cache. The rest that it needs beside is found by trying: with less,
-        # it is killed at the memory limit. Of large objects, fragments of 1 MB are on their way to readers.
-        beside = 64 if self.place.workload == "large" else 40
+        # it is killed at the memory limit. Of large objects, fragments of 1 MB are on their way to readers. Where much is in
+        # memory, it answers more at a time.
+        beside = 64 if self.place.workload == "large" else max(40, self.place.memory_mb // 5)
         return max(4, self.place.memory_mb - self.place.cache_mb // 400 - beside)
 
     def configure(self):
