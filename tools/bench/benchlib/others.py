@@ -75,7 +75,7 @@ class Nginx(Other):
     """nginx with proxy_cache. Its cache manager deletes at most 2,000 files a second, and nothing slows down those who store
     more: the file system would become full. It would, too, while the cache loader has not counted the files that are there,
     which it does a minute after each start."""
-    fill_rest = 0.3
+    fill_rate = 1750
     LOADER_AFTER = 2  # seconds until the master has started all its processes
     programs = ("nginx",)
     package = "nginx-light"

@@ -21,7 +21,7 @@ class Proxy:
     Subclasses say how it is configured and started."""
     reverse = False      # takes requests as an origin server does
     restarts = True      # its disk cache survives a restart
-    fill_rest = 0.0      # seconds that a user rests between visits while its cache is filled: for one that makes room by and by
+    fill_rate = None     # objects a second while its cache is filled, at most: for one that makes room by and by
     programs = ()        # what must be installed
     package = None       # the Debian package that has them
 

@@ -90,7 +90,10 @@ class LoadRun:
             self._load("fill", 1, *self._fill_options())
 
     def _fill_users(self):
-        return ("--users", FILL_USERS, *(("--think", self._proxy.fill_rest) if self._proxy.fill_rest else ()))
+        if not self._proxy.fill_rate:
+            return ("--users", FILL_USERS)
+        rest = FILL_USERS * self.corpus["meanObjectsPerPage"] / self._proxy.fill_rate
+        return ("--users", FILL_USERS, "--think", round(rest, 4))
 
     def _fill_options(self):
         return (*self.part.fill, "--order", "once", *self._fill_users())
