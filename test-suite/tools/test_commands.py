@@ -37,7 +37,7 @@ NOT_RUN = {
     "hours": ("./prove", "./prove 6", r"./prove \[HOURS\]", "pytest test-suite/squid -m long"),
     "a measurement": (
         "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full --with ats,varnish,nginx",
-        "./bench full hits-device --stores clusterfs,aufs,ufs", "./bench full random-ssd",
+        "./bench full random-ssd",
         r"./bench more( workers| papers| polygraph --polygraph DIR)?", "./bench full large", "./bench full pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-aged --stores clusterfs,aufs --with library,nginx",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
