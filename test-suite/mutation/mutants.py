@@ -158,7 +158,7 @@ MUTANTS = (
     Mutant("mates-tell-what-memory-saves", "cache/WindowStore.cc", "    if (!extra.mates && !extra.prefetched && !window.loading)\n",
            "    if (!window.loading)\n", tests="WindowStoreTest.*"),
     Mutant("groups-refused-for-good", "cache/WindowLoader.cc", " || use_.groupIsDue();\n", ";\n", tests="WindowLoaderTest.*"),
-    Mutant("trials-of-groups-missed", "cache/UseMeter.cc", "    return isDue(refusals_);\n", "    return isTimeForTrial(refusals_);\n",
+    Mutant("trials-of-groups-missed", "cache/UseMeter.cc", "return isDue(refusals_, ", "return isTimeForTrial(refusals_, ",
            tests="WindowLoaderTest.*"),
     Mutant("readers-wait-for-housekeeping", "cache/WindowLoader.cc",
            "        device_.hasten(geometry_.clusterOffset(load->range.cluster) + load->range.start);\n", "", tests="WindowLoaderTest.*"),

@@ -33,16 +33,16 @@ TEST(UseMeter, learnsWhatMemorySaves) {
     EXPECT_NEAR(m.savedBy(16000), 0.025, 0.001);
 }
 
-TEST(UseMeter, oneRefusalIn64IsATrial) {
+TEST(UseMeter, someRefusalsAreTrials) {
     UseMeter m;
     unsigned groups = 0;
     unsigned ahead = 0;
-    for (unsigned i = 0; i < 640; ++i) {
+    for (unsigned i = 0; i < 2560; ++i) {
         groups += m.isTimeForGroup();
         ahead += m.isTimeToPrefetch(7);
     }
     EXPECT_EQ(groups, 10U);
-    EXPECT_EQ(ahead, 10U);
+    EXPECT_EQ(ahead, 40U);
     EXPECT_FALSE(m.isTimeToPrefetch(8)) << "each client has refusals of its own";
 }
 

@@ -161,7 +161,7 @@ TEST_F(WindowLoaderTest, groupsOfNoUseAreNotLookedAt) {
     policy.group = false;
     EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 24 * KB, 1))) << "there is nothing to look at";
     unsigned looks = 0;
-    for (unsigned n = 0; n < 63; ++n)
+    for (unsigned n = 0; n < 255; ++n)
         looks += loader.mayReadGroup(run(4 * KB, 24 * KB, 5));
     EXPECT_EQ(looks, 0U);
     EXPECT_TRUE(loader.mayReadGroup(run(4 * KB, 24 * KB, 5))) << "a trial is due";
@@ -176,14 +176,14 @@ TEST_F(WindowLoaderTest, aTrialComesAfterManyRefusals) {
     policy.group = policy.ahead = false;
     unsigned groups = 0;
     unsigned ahead = 0;
-    for (uint32_t n = 0; n < 64; ++n) {
+    for (uint32_t n = 0; n < 256; ++n) {
         const ClusterNo c(n % 60);
         groups += loader.loadWithGroup({c, Sequence(1 + n), 0, KB}, run(0, 4 * KB, 3), noted());
-        ahead += loader.prefetch({c, Sequence(100 + n), 0, KB}, 3, 7);
+        ahead += loader.prefetch({c, Sequence(1000 + n), 0, KB}, 3, 7);
         ASSERT_TRUE(settle(n + 1));
     }
     EXPECT_EQ(groups, 1U);
-    EXPECT_EQ(ahead, 1U);
+    EXPECT_EQ(ahead, 4U);
 }
 
 TEST_F(WindowLoaderTest, prefetchesAsThePolicySays) {

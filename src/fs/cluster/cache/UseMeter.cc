@@ -10,15 +10,19 @@ namespace {
 constexpr double weight = 1.0 / 64; ///< of one window in the moving mean of the use of mates
 constexpr double windowWeight = 1.0 / 1024; ///< of one window without mates in the moving means
 constexpr double clientWeight = 1.0 / 16; ///< of one prefetch in a client's moving mean
-constexpr unsigned trialEvery = 64; ///< refusals
+constexpr unsigned prefetchTrialEvery = 64; ///< refusals to a client
+/// Refusals of groups. A trial reads up to a whole cluster, for which the others wait: on an SSD that is more than ten times an
+/// object's own read. So less than one reader in a hundred may see it.
+constexpr unsigned groupTrialEvery = 256;
 
 /// counts a refusal, unless it is to be a trial
+/// \param every so many refusals
 /// \returns whether a trial is due
 template <class Count>
 bool
-isDue(Count &refusals)
+isDue(Count &refusals, const unsigned every)
 {
-    if (refusals + 1U >= trialEvery)
+    if (refusals + 1U >= every)
         return true;
     ++refusals;
     return false;
@@ -27,9 +31,9 @@ isDue(Count &refusals)
 /// the same; the next trial comes as late again
 template <class Count>
 bool
-isTimeForTrial(Count &refusals)
+isTimeForTrial(Count &refusals, const unsigned every)
 {
-    const bool due = isDue(refusals);
+    const bool due = isDue(refusals, every);
     if (due)
         refusals = 0;
     return due;
@@ -53,19 +57,19 @@ ClusterFs::UseMeter::ofPrefetches() const
 bool
 ClusterFs::UseMeter::isTimeForGroup()
 {
-    return isTimeForTrial(refusals_);
+    return isTimeForTrial(refusals_, groupTrialEvery);
 }
 
 bool
 ClusterFs::UseMeter::groupIsDue()
 {
-    return isDue(refusals_);
+    return isDue(refusals_, groupTrialEvery);
 }
 
 bool
 ClusterFs::UseMeter::isTimeToPrefetch(const uint64_t client)
 {
-    return isTimeForTrial(clients_[At(client)].refusals);
+    return isTimeForTrial(clients_[At(client)].refusals, prefetchTrialEvery);
 }
 
 void

@@ -20,8 +20,8 @@ namespace ClusterFs {
 /// Mates take memory from other windows, which readers would have found there. So the meter
 /// learns, too, how many of the windows that leave memory without mates were found.
 ///
-/// Nothing is learned of reads that a policy refuses. So one refusal in 64 is to be a trial
-/// instead.
+/// Nothing is learned of reads that a policy refuses. So one refusal in 256 to read a group, and
+/// one in 64 to prefetch, is to be a trial instead.
 class UseMeter
 {
 public:
