@@ -328,8 +328,12 @@ MUTANTS = (
     Mutant("a-removal-leaves-what-is-heard-of-later", "sharing/Session.cc", "m.removals, removals_.removedAfter(m.key, m.removals), false}",
            "m.removals, false, false}", tests="RemoteStoreTest.whatIsBeing*"),
     Mutant("a-change-of-another-object", "sharing/Session.cc",
-           "removals_.removedAfter(m.key, m.removals) || removals_.removedAfter(m.newKey, m.removals);", "false;",
+           "replacedAfter(m.key, m.removals) || replacedAfter(m.newKey, m.removals);", "false;",
            tests="RemoteStoreTest.aChangeOf*"),
+    Mutant("a-change-of-a-newer-object", "sharing/Session.cc", " || removals_.storedAfter(key, number + 1);", ";",
+           tests="RemoteStoreTest.aChangeReaches*"),
+    Mutant("an-old-removal-takes-a-newer-object", "sharing/Session.cc", "        if (!removals_.storedAfter(m.key, m.removal))\n", "",
+           tests="RemoteStoreTest.whatIsStored*"),
     Mutant("a-clear-leaves-what-comes-in", "sharing/Owner.cc", "        member->session.loseWriters();\n", "        {}\n",
            tests="RemoteStoreTest.aShutOwner*"),
 )

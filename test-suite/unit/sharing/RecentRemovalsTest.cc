@@ -42,3 +42,36 @@ TEST(RecentRemovals, tooManyCountForAll)
     removals.nextPeriod();
     EXPECT_FALSE(removals.after(keyOf(1), 1));
 }
+
+TEST(RecentRemovals, leaveWhatWasStoredAfterThem)
+{
+    RecentRemovals removals;
+    removals.noteStored(keyOf(1), 5);
+    EXPECT_TRUE(removals.storedAfter(keyOf(1), 5)) << "its worker knew of the removal";
+    EXPECT_FALSE(removals.storedAfter(keyOf(1), 6));
+    EXPECT_FALSE(removals.storedAfter(keyOf(2), 5));
+    removals.nextPeriod();
+    EXPECT_TRUE(removals.storedAfter(keyOf(1), 5)) << "the removal may be heard of in the next one";
+    removals.noteStored(keyOf(1), 4);
+    EXPECT_FALSE(removals.storedAfter(keyOf(1), 5)) << "an older one, heard of later, took its place";
+    removals.nextPeriod();
+    EXPECT_TRUE(removals.storedAfter(keyOf(1), 4));
+    removals.nextPeriod();
+    EXPECT_FALSE(removals.storedAfter(keyOf(1), 4));
+}
+
+/// nobody knows any more which ones are new: each removal removes
+TEST(RecentRemovals, tooManyObjectsAreRemoved)
+{
+    RecentRemovals removals;
+    removals.noteStored(keyOf(0), 5);
+    removals.nextPeriod();
+    for (uint64_t n = 1; n <= RecentRemovals::mostStored; ++n)
+        removals.noteStored(keyOf(n), 5);
+    EXPECT_TRUE(removals.storedAfter(keyOf(0), 5));
+    EXPECT_TRUE(removals.storedAfter(keyOf(1), 5));
+    removals.noteStored(keyOf(1000000), 5);
+    EXPECT_FALSE(removals.storedAfter(keyOf(0), 5));
+    EXPECT_FALSE(removals.storedAfter(keyOf(1), 5));
+    EXPECT_TRUE(removals.storedAfter(keyOf(1000000), 5));
+}

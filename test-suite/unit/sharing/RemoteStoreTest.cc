@@ -545,6 +545,21 @@ TEST_F(RemoteStoreTest, whatIsBeingStoredIsRemovedToo)
     }
 }
 
+/// nor is an object removed that was stored after the removal, whatever the owner hears of first
+TEST_F(RemoteStoreTest, whatIsStoredAfterARemovalStays)
+{
+    for (size_t storer = 0; storer < 2; ++storer) {
+        const auto remover = 1 - storer;
+        ASSERT_EQ(put(storer, keyOf(1), bytesOf(1, 1000)), Status::ok);
+        workers[remover]->remove(keyOf(1));
+        ASSERT_EQ(put(storer, keyOf(1), bytesOf(2, 1000)), Status::ok);
+        ASSERT_TRUE(until([&] { return finds(remover, keyOf(1)); })) << storer;
+        EXPECT_EQ(get(remover, keyOf(1)), bytesOf(2, 1000));
+        workers[remover]->remove(keyOf(1));
+        ASSERT_TRUE(until([&] { return !store.engine->has(keyOf(1)); })) << "a newer removal";
+    }
+}
+
 /// nor does a change of an object reach one that was stored in its place meanwhile
 TEST_F(RemoteStoreTest, aChangeOfWhatWasRemovedIsNone)
 {
@@ -568,6 +583,48 @@ TEST_F(RemoteStoreTest, aChangeOfWhatWasRemovedIsNone)
         EXPECT_NE(now.expires, 12345) << changer;
         workers[0]->remove(keyOf(1));
     }
+}
+
+/// not even when the owner hears of the removal last
+TEST_F(RemoteStoreTest, aChangeReachesNoNewerObject)
+{
+    RemoteStore third(folder.socket(), store.clock);
+    const auto all = [&](const std::function<bool()> &condition) {
+        return until([&] {
+            third.poll();
+            return condition();
+        });
+    };
+    ASSERT_TRUE(all([&] { return third.connected(); }));
+    const auto begin = [&](RemoteStore &storer, const Key &key, const std::string &bytes) {
+        auto writer = storer.create(key, infoOf(store.clock.wallSeconds()), static_cast<int64_t>(bytes.size()));
+        EXPECT_TRUE(writer->append(bytes.data(), bytes.size()));
+        writer->finish([](Status) {});
+        return writer;
+    };
+    std::vector<RemoteStore *> roles{workers[0].get(), workers[1].get(), &third};
+    std::sort(roles.begin(), roles.end());
+    do { // the owner hears them in one of these orders
+        for (const auto key: {keyOf(1), keyOf(2), keyOf(3)})
+            ASSERT_EQ(put(0, key, "headbody"), Status::ok);
+        auto info = infoOf(store.clock.wallSeconds());
+        info.expires = 12345;
+        Status outcomes[] = {Status::pending, Status::pending};
+        roles[1]->updateInfo(keyOf(1), info);
+        roles[1]->replaceHead(keyOf(1), 4, "HEAD", info, [&](const Status s) { outcomes[0] = s; });
+        roles[1]->rename(keyOf(2), keyOf(3), 4, "HEAD", [&](const Status s) { outcomes[1] = s; });
+        roles[2]->remove(keyOf(1));
+        roles[2]->remove(keyOf(3));
+        const auto first = begin(*roles[0], keyOf(1), "headnewb");
+        const auto second = begin(*roles[0], keyOf(3), "headnewb");
+        ASSERT_TRUE(all([&] { return outcomes[0] != Status::pending && outcomes[1] != Status::pending; }));
+        ASSERT_TRUE(all([&] { return finds(0, keyOf(1)) && finds(0, keyOf(3)); }));
+        for (const auto key: {keyOf(1), keyOf(3)})
+            EXPECT_EQ(get(0, key), "headnewb");
+        ObjectInfo now;
+        ASSERT_TRUE(workers[0]->find(keyOf(1), now));
+        EXPECT_NE(now.expires, 12345);
+    } while (std::next_permutation(roles.begin(), roles.end()));
 }
 
 /// more than the row lists: then nothing is found, until the owner has done some

@@ -92,6 +92,8 @@ private:
     /* Session::Removals */
     void noteRemoved(const Key &, uint64_t number) override;
     bool removedAfter(const Key &key, const uint64_t number) const override { return recent_.after(key, number); }
+    void noteStored(const Key &key, const uint64_t number) override { recent_.noteStored(key, number); }
+    bool storedAfter(const Key &key, const uint64_t removal) const override { return recent_.storedAfter(key, removal); }
     void hide(const Key &key) override { rows_->rows[ownRow].add(key); }
     void endHiding() override { rows_->rows[ownRow].noteDone(); }
     void end(size_t member);

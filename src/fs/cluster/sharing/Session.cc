@@ -107,13 +107,14 @@ ClusterFs::Session::handle(const Record &record)
         if (!take(record, m))
             return;
         removals_.noteRemoved(m.key, m.removal);
-        engine_.remove(m.key);
+        if (!removals_.storedAfter(m.key, m.removal))
+            engine_.remove(m.key);
         row_.noteDone();
         return;
     }
     case Kind::updateInfo: {
         Described m;
-        if (take(record, m) && !removals_.removedAfter(m.key, m.removals))
+        if (take(record, m) && !replacedAfter(m.key, m.removals))
             engine_.updateInfo(m.key, m.info);
         return;
     }
@@ -359,6 +360,7 @@ ClusterFs::Session::finish(const uint64_t number)
     if (found == writers_.end())
         return;
     const auto removed = found->second.removed;
+    const auto removals = found->second.removals;
     const auto key = found->second.key;
     if (removed) // the index would show it for a moment
         removals_.hide(key);
@@ -367,6 +369,8 @@ ClusterFs::Session::finish(const uint64_t number)
     if (removed) {
         engine_.remove(key);
         removals_.endHiding();
+    } else if (status == Status::ok) { // else an older object may be there
+        removals_.noteStored(key, removals);
     }
     answer(Kind::finished, number, status);
 }
@@ -397,19 +401,28 @@ ClusterFs::Session::lookAtCongestion()
     congested_.erase(std::remove_if(congested_.begin(), congested_.end(), relieved), congested_.end());
 }
 
+/// whether an object, or its room, is not any more what the worker meant when there had been this number of removals
+bool
+ClusterFs::Session::replacedAfter(const Key &key, const uint64_t number) const
+{
+    return removals_.removedAfter(key, number) || removals_.storedAfter(key, number + 1); // that removal may not be heard of yet
+}
+
 void
 ClusterFs::Session::newHead(const Kind kind, const NewHead &m, const std::string &head)
 {
-    const auto removed = removals_.removedAfter(m.key, m.removals) || removals_.removedAfter(m.newKey, m.removals);
+    const auto removed = replacedAfter(m.key, m.removals) || replacedAfter(m.newKey, m.removals);
     if (removed || requests_ >= maxRequests) {
         answer(Kind::replaced, m.number, removed ? Status::notFound : Status::busy);
         return;
     }
     ++requests_;
-    auto done = [this, alive = alive_, number = m.number](const Status status) {
+    auto done = [this, alive = alive_, kind, number = m.number, newKey = m.newKey](const Status status) {
         if (!*alive)
             return;
         --requests_;
+        if (kind == Kind::rename) // another object with that name may have been stored meanwhile
+            removals_.noteStored(newKey, 0);
         answer(Kind::replaced, number, status);
     };
     if (kind == Kind::rename)

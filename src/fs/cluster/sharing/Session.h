@@ -43,6 +43,10 @@ public:
         virtual void noteRemoved(const Key &, uint64_t number) = 0;
         /// whether an object was removed after what was said with this number
         virtual bool removedAfter(const Key &, uint64_t number) const = 0;
+        /// an object was stored, after this number of removals; 0 = nobody knows, and any removal removes it
+        virtual void noteStored(const Key &, uint64_t number) = 0;
+        /// whether the object that is stored is newer than a removal
+        virtual bool storedAfter(const Key &, uint64_t removal) const = 0;
         /// while an object is hidden, no worker finds it
         virtual void hide(const Key &) = 0;
         virtual void endHiding() = 0; ///< of the object that was hidden first
@@ -120,6 +124,7 @@ private:
     void create(const Messages::Create &);
     void append(uint64_t number, const char *, size_t);
     void finish(uint64_t number);
+    bool replacedAfter(const Key &, uint64_t number) const;
     void newHead(Messages::Kind, const Messages::NewHead &, const std::string &head);
     void give(uint64_t number, Reading &);
     void fetched(uint64_t number, Status);
