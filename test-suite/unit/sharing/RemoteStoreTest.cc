@@ -589,14 +589,14 @@ TEST_F(RemoteStoreTest, aChangeOfWhatWasRemovedIsNone)
 TEST_F(RemoteStoreTest, aChangeReachesNoNewerObject)
 {
     RemoteStore third(folder.socket(), store.clock);
-    const auto all = [&](const std::function<bool()> &condition) {
+    const auto comes = [&](const std::function<bool()> &condition) {
         return until([&] {
             third.poll();
             return condition();
         });
     };
-    ASSERT_TRUE(all([&] { return third.connected(); }));
-    const auto begin = [&](RemoteStore &storer, const Key &key, const std::string &bytes) {
+    ASSERT_TRUE(comes([&] { return third.connected(); }));
+    const auto say = [&](RemoteStore &storer, const Key &key, const std::string &bytes) {
         auto writer = storer.create(key, infoOf(store.clock.wallSeconds()), static_cast<int64_t>(bytes.size()));
         EXPECT_TRUE(writer->append(bytes.data(), bytes.size()));
         writer->finish([](Status) {});
@@ -615,10 +615,10 @@ TEST_F(RemoteStoreTest, aChangeReachesNoNewerObject)
         roles[1]->rename(keyOf(2), keyOf(3), 4, "HEAD", [&](const Status s) { outcomes[1] = s; });
         roles[2]->remove(keyOf(1));
         roles[2]->remove(keyOf(3));
-        const auto first = begin(*roles[0], keyOf(1), "headnewb");
-        const auto second = begin(*roles[0], keyOf(3), "headnewb");
-        ASSERT_TRUE(all([&] { return outcomes[0] != Status::pending && outcomes[1] != Status::pending; }));
-        ASSERT_TRUE(all([&] { return finds(0, keyOf(1)) && finds(0, keyOf(3)); }));
+        const auto first = say(*roles[0], keyOf(1), "headnewb");
+        const auto second = say(*roles[0], keyOf(3), "headnewb");
+        ASSERT_TRUE(comes([&] { return outcomes[0] != Status::pending && outcomes[1] != Status::pending; }));
+        ASSERT_TRUE(comes([&] { return finds(0, keyOf(1)) && finds(0, keyOf(3)); }));
         for (const auto key: {keyOf(1), keyOf(3)})
             EXPECT_EQ(get(0, key), "headnewb");
         ObjectInfo now;

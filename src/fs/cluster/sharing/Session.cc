@@ -401,11 +401,11 @@ ClusterFs::Session::lookAtCongestion()
     congested_.erase(std::remove_if(congested_.begin(), congested_.end(), relieved), congested_.end());
 }
 
-/// whether an object, or its room, is not any more what the worker meant when there had been this number of removals
+/// whether an object was removed, or stored anew, after what a worker said of it when there had been this number of removals
 bool
 ClusterFs::Session::replacedAfter(const Key &key, const uint64_t number) const
 {
-    return removals_.removedAfter(key, number) || removals_.storedAfter(key, number + 1); // that removal may not be heard of yet
+    return removals_.removedAfter(key, number) || removals_.storedAfter(key, number + 1); // its removal may not be heard of yet
 }
 
 void
