@@ -15,8 +15,10 @@ import time
 
 import pytest
 
+from benchlib import machine, plans
 from benchlib.cgroup import Cgroup
 from benchlib.errors import BenchError
+from benchlib.setup import Setup
 from common import BUILD, TOP
 
 BENCH = TOP / "tools" / "bench" / "bench.py"
@@ -106,6 +108,14 @@ def test_list_shows_the_parts(context):
 def test_missing_programs(context):
     context.refused("tiny", "--programs", context.folder, "--squid", context.folder, "--trace", "no-such-trace",
                     words=["diskmodel", "make bench-programs", "make squid-7", "no-such-trace"])
+
+
+@pytest.mark.parametrize("scale", sorted(plans.SCALES))
+def test_each_set_says_what_it_needs(scale):
+    """The largest ones are never run by a test, so that nothing else would tell that they cannot start."""
+    setup = Setup(squid=pathlib.Path("/nowhere/sbin/squid"), programs=pathlib.Path("/nowhere/build"), polygraph=pathlib.Path("/nowhere"))
+    with pytest.raises(BenchError, match="(?s)cannot measure here:.*/nowhere/sbin/squid"):
+        machine.check(setup, scale, plans.parts(scale))
 
 
 def test_bad_trace(context):

@@ -18,8 +18,8 @@ from .processes import port_problem, tool
 
 PROGRAMS = ("diskmodel", "bench-origin", "bench-client", "bench-scale")
 #: of /dev/shm, for the disks of all parts but papers, and for the largest of those of part restart
-SHM_MB = {"tiny": 700, "quick": 2500, "full": 6000}
-MEMORY_MB = {"tiny": 1000, "quick": 3500, "full": 9000}
+SHM_MB = {"tiny": 700, "quick": 2500, "full": 6000, "more": 9000}
+MEMORY_MB = {"tiny": 1000, "quick": 3500, "full": 9000, "more": 12000}
 
 
 def _first(path, pattern):

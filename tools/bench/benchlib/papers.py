@@ -123,7 +123,6 @@ def run_part(setup, part, scale, step):
     """Part papers of ./bench: {"": result}."""
     from .disk import Disk  # what only a run needs
     del part
-    scale = "full" if scale == "more" else scale
     cases = papers_plan.cases(scale, xfs=bool(tool("mkfs.xfs")))
     absent = missing(cases)
     if absent:

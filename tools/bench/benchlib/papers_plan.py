@@ -36,7 +36,7 @@ class Scale:
 
 
 SCALES = {
-    "full": Scale(hummingbird=16, measured=2100, sync=True,
+    "more": Scale(hummingbird=16, measured=2100, sync=True,
                   tables={"2": ((4, 256), (4, 1024), (8, 256), (8, 1024)), "3": ((4, 256), (4, 1024), (8, 256), (8, 1024)),
                           "4": ((4, 256), (9, 256), (15, 256)), "5": ((4, 256), (8, 256))},
                   cfs=1, damelo=8, damelo_reads=0, clusters=CLUSTERS, orderings=ORDERINGS, tfs_urls=32768,
