@@ -8,8 +8,9 @@ from squidkit.processes import give_to_squid
 
 from .processes import checked
 
-# many inodes, since a cache's files are small; nothing left to be initialised while we measure
-EXT4_FORMAT = ("-q", "-F", "-m", "0", "-i", "8192", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
+# an inode for each block, since no policy may run out of inodes before it runs out of blocks (heap GDSF prefers files of one block);
+# nothing left to be initialised while we measure
+EXT4_FORMAT = ("-q", "-F", "-m", "0", "-i", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
 EXT4_MOUNT = "noatime"
 
 
