@@ -271,7 +271,8 @@ def with_stores(part, only, more):
         if name not in OTHER_PROXIES:
             raise BenchError(f"--with {name}: it takes {', '.join(OTHER_PROXIES)}; stores of Squid are chosen by --stores")
     stores = part.stores if only is None else tuple(store for store in only if store in POSSIBLE[part.kind])
-    return dataclasses.replace(part, stores=stores + (tuple(more) if part.kind == "load" else ()))
+    others = tuple(more) if part.kind == "load" and not part.counts else ()  # what clusterfs is filled with, they cannot have
+    return dataclasses.replace(part, stores=stores + others)
 
 
 def estimate(part):

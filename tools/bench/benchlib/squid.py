@@ -134,13 +134,18 @@ class Squid(Proxy):
             log.seek(self._started_at)
             return log.read().decode(errors="replace")
 
+    def owners(self):
+        """The processes that have a disk for all workers."""
+        return {pid for pid in self.cgroup.processes() if b"(squid-disk" in _command_line(pid)}
+
     def kill_owner(self):
-        """SIGKILL for the process that has the disk for all workers; Squid starts it again."""
-        owners = [pid for pid in self.cgroup.processes() if b"(squid-disk" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+        """SIGKILL for the process that has the disk for all workers; Squid starts it again. Returns what was killed."""
+        owners = self.owners()
         if not owners:
             raise BenchError(f"{self.name} has no process that has the disk for all workers")
         for pid in owners:
             os.kill(pid, signal.SIGKILL)
+        return owners
 
     def stopped(self):
         (self.folder / "squid.pid").unlink(missing_ok=True)
@@ -241,6 +246,14 @@ class CarpSquid(UfsSquid):
         finally:
             connection.close()
         return False
+
+
+def _command_line(pid):
+    """Empty of a process that has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def of_worker(number, lines):

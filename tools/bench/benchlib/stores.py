@@ -61,7 +61,7 @@ class Place:
         """How clusterfs divides that. Nothing of it is in the page cache: what the others leave to that is its staging and
         read cache."""
         staging = min(32, max(4, self.memory_mb // 6))
-        locality = max(2, min(16, self.cache_mb // 80))  # 100 bytes an object, and half as many again
+        locality = max(2, self.cache_mb // 80)  # 150 bytes for each object of 13 KB, as the documentation advises
         # reads and relocated objects under way, hundreds of connections under overload. The limit kills
         memory = max(staging + locality + 2, self.memory_mb - 10)
         return [f"memory={memory}", f"staging={staging}", f"locality={locality}"]
