@@ -285,6 +285,15 @@ def test_the_page_has_the_tables_of_the_whole_set():
         assert lines[table.title] in (TOP / "README.md").read_text(encoding="utf-8"), f"README.md has another table: {lines[table.title]}"
 
 
+def test_the_page_has_the_tables_of_other_sizes():
+    page = (TOP / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    found = overview.tables(Results(KEPT / "more").all())
+    lines = {table.title: table.markdown().split("\n\n")[1].strip() for table in found}
+    assert len(lines) == 5 and {row[-1] for table in found for row in table.rows} >= {"sizes-4k", "sizes-100k", "onehit"}
+    for title in lines.keys() - {"Processor ms a request, closed loop"}:
+        assert lines[title] in page, f"docs/benchmarks.md has another table: run make docs\n{lines[title]}"
+
+
 def test_the_table_in_brief_has_all_other_stores_in_one_cell():
     def group(**times):
         return {store: {"store": store, "starts": {"killed": [{"firstHit": first, "whole": whole} for first, whole in each]}}
@@ -336,6 +345,11 @@ def test_figures_of_the_page_are_those_of_the_raw_results():
 
 def test_a_part_that_has_moved_has_the_command_of_its_set():
     assert [plans.set_of(name, "full") for name in ("papers", "random", "gone")] == ["more", "full", "full"]
+
+
+def test_other_proxies_are_only_in_parts_that_they_can_have():
+    found = {part.name: "ats" in plans.with_stores(part, None, ["ats"]).stores for part in plans.parts("more")}
+    assert {name for name, has in found.items() if has} == {"sizes-4k", "sizes-100k", "sizes-10x", "onehit", "workers-hdd", "workers-ssd"}
 
 
 @pytest.mark.parametrize("zipf, share", [(0.0, 0.25), (1.0, (1 + 1 / 2) / (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5 + 1 / 6 + 1 / 7 + 1 / 8))])

@@ -217,13 +217,13 @@ def history_table(tables):
 # figures
 
 
-def measured(title):
-    """The table of that title in the page of the whole set."""
+def measured(title, folder="full"):
+    """The table of that title in the page of a whole set."""
     def lines(_):
-        page = (TOP / "docs" / "results" / "full" / "report.md").read_text(encoding="utf-8")
+        page = (TOP / "docs" / "results" / folder / "report.md").read_text(encoding="utf-8")
         found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n((?:\|.*\n)+)", page, re.M)
         if not found:
-            sys.exit(f"docs/results/full/report.md: has no table {title}")
+            sys.exit(f"docs/results/{folder}/report.md: has no table {title}")
         return found[1].splitlines()
     return lines
 
@@ -236,6 +236,10 @@ PARTS = (
     ("docs/benchmarks.md", "the times", measured("Hits at the same load of all stores, ms: mean; p99; p99.9")),
     ("docs/benchmarks.md", "the hits", measured("Hits, closed loop, % of requests; % of bytes")),
     ("docs/benchmarks.md", "the goals", measured("Goals")),
+    ("docs/benchmarks.md", "the rates of other sizes", measured("Visits/s, closed loop", "more")),
+    ("docs/benchmarks.md", "the reads of other sizes", measured("Disk reads a visit, or a request, closed loop", "more")),
+    ("docs/benchmarks.md", "the times of other sizes", measured("Hits at the same load of all stores, ms: mean; p99; p99.9", "more")),
+    ("docs/benchmarks.md", "the hits of other sizes", measured("Hits, closed loop, % of requests; % of bytes", "more")),
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
     ("docs/operations.md", "the messages", message_table),

@@ -20,10 +20,14 @@ LOADS = {
     "random-ssd": ("SSD, single objects at random, requests/s", REQUESTS),
     "large": ("hard disk, objects of 1 to 16 MB, requests/s", REQUESTS),
     "large-ssd": ("SSD, objects of 1 to 16 MB, requests/s", REQUESTS),
+    "sizes-4k": ("hard disk, aged, objects of 4 KB", VISITS),
+    "sizes-100k": ("hard disk, aged, objects of 100 KB", VISITS),
+    "sizes-10x": ("hard disk, aged, a cache ten times as large", VISITS),
+    "onehit": ("hard disk, half of the visits to pages that never come again", VISITS),
 }
 COLUMNS = ("clusterfs", "aufs", "aufs-gdsf", "ufs", "rock", "ats", "varnish", "nginx")
-#: of a set without these, there is nothing to see on one page
-ENOUGH = ("pages-hdd-fresh", "pages-hdd-aged")
+#: of a set that has all parts of none of these, there is nothing to see on one page
+ENOUGH = (("pages-hdd-fresh", "pages-hdd-aged"), ("sizes-4k", "sizes-100k"))
 
 
 def by_part(results):
@@ -36,7 +40,7 @@ def by_part(results):
 
 def is_whole(parts):
     """Whether there is something to compare on one page. parts: of by_part()."""
-    return all("clusterfs" in parts.get(name, {}) and len(parts[name]) > 1 for name in ENOUGH)
+    return any(all("clusterfs" in parts.get(name, {}) and len(parts[name]) > 1 for name in names) for names in ENOUGH)
 
 
 def pages(results):
@@ -234,11 +238,12 @@ def tables(results):
     parts = by_part(results)
     if not is_whole(parts):
         return []
-    return [_rates(parts),
-            brief(parts),
-            _side_by_side("Disk reads a visit, or a request, closed loop", parts, _reads),
-            _side_by_side("Hits at the same load of all stores, ms: mean; p99; p99.9", parts, _times),
-            _side_by_side("Hits, closed loop, % of requests; % of bytes", parts, _hits),
-            _side_by_side("Processor ms a request, closed loop", parts,
-                          lambda result, part: _median(figures.over(result, "closed", figures.cpu_per_request))),
-            _goals(parts)]
+    found = [_rates(parts),
+             brief(parts),
+             _side_by_side("Disk reads a visit, or a request, closed loop", parts, _reads),
+             _side_by_side("Hits at the same load of all stores, ms: mean; p99; p99.9", parts, _times),
+             _side_by_side("Hits, closed loop, % of requests; % of bytes", parts, _hits),
+             _side_by_side("Processor ms a request, closed loop", parts,
+                           lambda result, part: _median(figures.over(result, "closed", figures.cpu_per_request))),
+             _goals(parts)]
+    return [table for table in found if table.rows]
