@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from benchlib import machine, plans
+from benchlib import machine, papers_plan, plans, polygraph
 from benchlib.cgroup import Cgroup
 from benchlib.errors import BenchError
 from benchlib.setup import Setup
@@ -116,6 +116,13 @@ def test_each_set_says_what_it_needs(scale):
     setup = Setup(squid=pathlib.Path("/nowhere/sbin/squid"), programs=pathlib.Path("/nowhere/build"), polygraph=pathlib.Path("/nowhere"))
     with pytest.raises(BenchError, match="(?s)cannot measure here:.*/nowhere/sbin/squid"):
         machine.check(setup, scale, plans.parts(scale))
+
+
+@pytest.mark.parametrize("module", (papers_plan, polygraph))
+def test_experiments_have_the_numbers_of_their_sets(module):
+    kind = module.__name__.rpartition(".")[2].partition("_")[0]
+    sets = {scale for scale in plans.SCALES if any(part.kind == kind for part in plans.parts(scale))}
+    assert sets and sets <= set(module.SCALES)
 
 
 def test_bad_trace(context):

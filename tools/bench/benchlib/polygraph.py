@@ -43,7 +43,7 @@ class Numbers:
     think_ms: int = 50
 
 
-SCALES = {"full": Numbers(400, 56, 240, 100, 500, 60, 15, 60, 25000),
+SCALES = {"more": Numbers(400, 56, 240, 100, 500, 60, 15, 60, 25000),
           "quick": Numbers(120, 40, 40, 50, 300, 50, 5, 15, 5000),
           "tiny": Numbers(64, 40, 4, 20, 100, 40, 2, 4, 800, "fast")}
 
