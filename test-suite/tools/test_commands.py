@@ -38,7 +38,7 @@ NOT_RUN = {
     "a measurement": (
         "./bench quick", "./bench full", "./bench full --out docs/results/full", "./bench full --with ats,varnish,nginx",
         "./bench full random-ssd",
-        r"./bench more( workers| papers| polygraph --polygraph DIR)?", "./bench full large", "./bench full pages-ssd-aged --stores clusterfs",
+        r"./bench more( papers| polygraph --polygraph DIR|( workers| sizes onehit)? --with ats)?", "./bench full large", "./bench full pages-ssd-aged --stores clusterfs",
         "./bench full pages-hdd-aged --stores clusterfs,aufs --with library,nginx",
         "./bench full pages-hdd-aged --stores clusterfs,aufs,aufs-gdsf,aufs-lfuda,ufs,rock",
         "./bench full pages-hdd-aged pages-ssd-aged --stores clusterfs,clusterfs-small,aufs-gdsf",

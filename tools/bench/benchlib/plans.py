@@ -169,7 +169,7 @@ def _more():
              popular=0.5, cache_share=1.0, settle_share=1.0, stores=COMPARED, estimate=120, **same),
         *_workers(pages(1000), 2000, 25000, **same),
         _checkpoints(1000000, rounds=5, seconds=20, estimate=240),
-        Part("papers", "The papers' experiments", "papers", estimate=1500, stores=()),
+        Part("papers", "The papers' experiments", "papers", estimate=3000, stores=()),
         Part("polygraph", "Web Polygraph", "polygraph", estimate=300, stores=COMPARED),
     ]
 
