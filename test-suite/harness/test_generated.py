@@ -13,8 +13,8 @@ from common import BUILD, TOP
 @pytest.fixture
 def tree(folder):
     """A copy of all that the tables' rows are written into."""
-    for name in ("README.md", "docs/benchmarks.md", "docs/results/full/report.md", "docs/operations.md", "docs/metrics.md", "docs/format.md",
-                 "docs/man", "include", "squid-patches", "tools/build/documents.py"):
+    for name in ("README.md", "docs/benchmarks.md", "docs/results/full/report.md", "docs/results/more/report.md", "docs/operations.md",
+                 "docs/metrics.md", "docs/format.md", "docs/man", "include", "squid-patches", "tools/build/documents.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, folder / name)
     return folder
