@@ -228,18 +228,19 @@ def measured(title, folder="full"):
     return lines
 
 
+#: tables of the pages of ./bench, by their names between the marks
+LOADS = {
+    "rates": "Visits/s, closed loop",
+    "reads": "Disk reads a visit, or a request, closed loop",
+    "times": "Hits at the same load of all stores, ms: mean; p99; p99.9",
+    "hits": "Hits, closed loop, % of requests; % of bytes",
+}
 PARTS = (
-    ("README.md", "the rates", measured("Visits/s, closed loop")),
+    ("README.md", "the rates", measured(LOADS["rates"])),
     ("README.md", "the figures in brief", measured("In brief")),
-    ("docs/benchmarks.md", "the rates", measured("Visits/s, closed loop")),
-    ("docs/benchmarks.md", "the reads", measured("Disk reads a visit, or a request, closed loop")),
-    ("docs/benchmarks.md", "the times", measured("Hits at the same load of all stores, ms: mean; p99; p99.9")),
-    ("docs/benchmarks.md", "the hits", measured("Hits, closed loop, % of requests; % of bytes")),
+    *(("docs/benchmarks.md", f"the {name}", measured(title)) for name, title in LOADS.items()),
     ("docs/benchmarks.md", "the goals", measured("Goals")),
-    ("docs/benchmarks.md", "the rates of other sizes", measured("Visits/s, closed loop", "more")),
-    ("docs/benchmarks.md", "the reads of other sizes", measured("Disk reads a visit, or a request, closed loop", "more")),
-    ("docs/benchmarks.md", "the times of other sizes", measured("Hits at the same load of all stores, ms: mean; p99; p99.9", "more")),
-    ("docs/benchmarks.md", "the hits of other sizes", measured("Hits, closed loop, % of requests; % of bytes", "more")),
+    *(("docs/benchmarks.md", f"the {name} of other sizes", measured(title, "more")) for name, title in LOADS.items()),
     ("docs/operations.md", "the options", option_table),
     ("docs/operations.md", "the statistics to watch", watch_table),
     ("docs/operations.md", "the messages", message_table),

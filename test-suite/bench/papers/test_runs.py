@@ -110,7 +110,7 @@ def test_tables(context):
 
 
 def test_lines_of_the_paper():
-    """Each run of the full scale that the paper has stands beside its line; ratios follow from its times."""
+    """Each run of the largest scale that the paper has stands beside its line; ratios follow from its times."""
     cases = [case for case in papers_plan.cases("more", ["hummingbird"], xfs=True)]
     assert {case.label for case in cases} == {"2", "3", "4", "5"}
     for case in cases:

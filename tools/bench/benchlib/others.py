@@ -3,23 +3,14 @@
 proxies."""
 
 import os
-import pathlib
 import time
 
 from squidkit.processes import effective_user, give_to_squid
 
 from .errors import BenchError
 from .load import program
-from .processes import checked, tool
+from .processes import checked, command_line, tool
 from .proxy import Proxy
-
-
-def _title(pid):
-    """The command line of a process, as it has changed it; empty where it is gone."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
 
 
 class Other(Proxy):
@@ -129,7 +120,7 @@ http {{
 
     def ready(self):
         return time.monotonic() - self._begin > self.LOADER_AFTER and \
-            not any("cache loader" in _title(pid) for pid in self.cgroup.processes())
+            not any("cache loader" in command_line(pid) for pid in self.cgroup.processes())
 
     def command(self):
         return [tool("nginx"), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")]

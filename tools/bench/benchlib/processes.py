@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -18,6 +19,14 @@ _libc = ctypes.CDLL(None)
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ended_by = []  # the name of the signal that end_on_signals() has seen
+
+
+def command_line(pid):
+    """The command line of a process, as it has changed it; empty where it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 class Interrupted(Exception):

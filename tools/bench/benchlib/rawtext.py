@@ -136,7 +136,7 @@ def _tidy(value):
 
 
 #: options that name folders of the machine that measured
-FOLDERS = ("--out", "--programs", "--squid")
+FOLDERS = ("--out", "--programs", "--squid", "--polygraph")
 
 
 def _command(words):

@@ -13,7 +13,7 @@ from squidkit.processes import effective_user, give_to_squid
 
 from .errors import BenchError
 from .load import DOMAIN
-from .processes import checked, listening, start, wait_until
+from .processes import checked, command_line, listening, start, wait_until
 from .proxy import Proxy
 
 CONFIG = """
@@ -136,7 +136,7 @@ class Squid(Proxy):
 
     def owners(self):
         """The processes that have a disk for all workers."""
-        return {pid for pid in self.cgroup.processes() if b"(squid-disk" in _command_line(pid)}
+        return {pid for pid in self.cgroup.processes() if "(squid-disk" in command_line(pid)}
 
     def kill_owner(self):
         """SIGKILL for the process that has the disk for all workers; Squid starts it again. Returns what was killed."""
@@ -246,14 +246,6 @@ class CarpSquid(UfsSquid):
         finally:
             connection.close()
         return False
-
-
-def _command_line(pid):
-    """Empty of a process that has ended."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 def of_worker(number, lines):
