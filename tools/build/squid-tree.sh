@@ -53,7 +53,7 @@ patchKey() {
 }
 
 configureKey() {
-    { squidFlags; echo "${CXX:-} ${CXXFLAGS:-} ${CFLAGS:-} ${LDFLAGS:-}"; c++ --version; } | sha256sum
+    { squidFlags; cat "$topDir/tools/build/squid-headers.h"; echo "${CXX:-} ${CXXFLAGS:-} ${CFLAGS:-} ${LDFLAGS:-}"; c++ --version; } | sha256sum
 }
 
 # unpacks and patches, unless that was done with the same patches already (and,
@@ -88,7 +88,29 @@ configureTree() {
     quietly "$tree.log" configureIn "$tree" "$buildDir/squid-$series"
     grep -q '^#define HAVE_FS_CLUSTER 1' "$tree/include/autoconf.h" ||
         die "Squid was configured without src/fs/cluster: $tree.log says why (SQUID_CONFIGURE_FLAGS is '${SQUID_CONFIGURE_FLAGS:-}')"
+    precompileHeaders "$tree"
     configureKey >"$tree/.configure-key"
+}
+
+# reads the headers that most files of Squid include once for all: that halves the time
+# of the build. All files include squid.h first; gcc takes the squid.h.gch beside it
+# instead, unless the options of a file do not fit. A build without it is slow, not wrong.
+precompileHeaders() {
+    local tree=$1 compiled=$1/include/squid.h.gch
+    # globals.cc is globals.h with values, and empty to whom has read that
+    rm -f "$compiled" "$tree/src/globals.o"
+    quietly "$tree.log" make -C "$tree/src" globals.o
+    if ! precompileIn "$tree/src/fs" >"$tree.log" 2>&1; then
+        say "the headers cannot be compiled once for all; the end of $tree.log says why. The build takes longer"
+        rm -f "$compiled"
+    fi
+}
+
+precompileIn() {
+    make -C "$1" -f Makefile -f - PRECOMPILED="$topDir/tools/build/squid-headers.h" precompiled <<'END'
+precompiled:
+	$(CXXCOMPILE) -x c++-header -o $(top_srcdir)/include/squid.h.gch $(PRECOMPILED)
+END
 }
 
 configureIn() {
