@@ -96,12 +96,12 @@ configureTree() {
 # of the build. All files include squid.h first; gcc takes the squid.h.gch beside it
 # instead, unless the options of a file do not fit. A build without it is slow, not wrong.
 precompileHeaders() {
-    local tree=$1 compiled=$1/include/squid.h.gch
-    # globals.cc is globals.h with values, and empty to whom has read that
+    local tree=$1 compiled=$1/include/squid.h.gch log=$1.headers.log
+    # this file is made from globals.h, guard and all: it is empty to whom has read that
     rm -f "$compiled" "$tree/src/globals.o"
     quietly "$tree.log" make -C "$tree/src" globals.o
-    if ! precompileIn "$tree/src/fs" >"$tree.log" 2>&1; then
-        say "the headers cannot be compiled once for all; the end of $tree.log says why. The build takes longer"
+    if ! precompileIn "$tree/src/fs" >"$log" 2>&1; then
+        say "Squid's headers cannot be compiled once for all, so the build takes longer: $log says why"
         rm -f "$compiled"
     fi
 }
@@ -170,7 +170,7 @@ buildSanitized() {
     if [ "$(treeKeys "$buildDir/tree-7")" != "$(treeKeys "$tree")" ]; then
         rm -rf "$tree"
         cp -a "$buildDir/tree-7" "$tree"
-        rm "$tree/src/squid"
+        rm -f "$tree/src/squid" "$tree/include/squid.h.gch" # compiled without the sanitizers
         find "$tree/src/fs/cluster" -name '*.o' -o -name '*.lo' | xargs rm
     fi
     updateModule "$tree"
