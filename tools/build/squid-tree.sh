@@ -97,7 +97,7 @@ configureTree() {
 # instead, unless the options of a file do not fit. A build without it is slow, not wrong.
 precompileHeaders() {
     local tree=$1 compiled=$1/include/squid.h.gch log=$1.headers.log
-    # this file is made from globals.h, guard and all: it is empty to whom has read that
+    # globals.cc is made from globals.h, and has its guard: after that header it is empty
     rm -f "$compiled" "$tree/src/globals.o"
     quietly "$tree.log" make -C "$tree/src" globals.o
     if ! precompileIn "$tree/src/fs" >"$log" 2>&1; then
