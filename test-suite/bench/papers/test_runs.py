@@ -3,6 +3,7 @@
 
 import dataclasses
 import functools
+import os
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,24 @@ def test_memory_is_limited(context):
     case = Case("tfs", "ext4", 128, 4, ("--urls", 2500, "--requests", 2500, "--measure", 500), model="fast")
     result = _run(context, case)
     assert result["limited"] and 0 < result["memoryGrown"] < 8 << 20, result["memoryGrown"]
+
+
+def test_program_is_no_page_cache(context):
+    """Whether its file has to be read from the disk makes no difference: what is read beside what runs is not for objects."""
+    need_root()
+    if cgroup.problem():
+        pytest.skip(cgroup.problem())
+    case = dataclasses.replace(SMALL, store="ext4")
+    limits = []
+    for cached in (True, False):
+        path = context.programs / "bench-papers"
+        with open(path, "rb") as file:
+            if cached:
+                file.read()
+            else:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        limits.append(_run(context, case)["memoryLimit"])
+    assert abs(limits[1] - limits[0]) < 2 << 20, limits
 
 
 def test_failures_leave_nothing(context):

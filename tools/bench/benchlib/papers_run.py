@@ -112,8 +112,8 @@ class PapersRun:
         for phase in result["phases"]:
             phase["disk"] = self._disks.get(phase["name"])
         settings = [f"{name}={value}" for name, value in (result["storeFigures"].get("options") or {}).items()]
-        return {"case": dataclasses.asdict(self._case), "limited": limited, "memoryGrown": self._grown, "slack": self._slack,
-                "storeSettings": self._place.settings() + settings, **result}
+        return {"case": dataclasses.asdict(self._case), "limited": limited, "memoryLimit": self._limit, "memoryGrown": self._grown,
+                "slack": self._slack, "storeSettings": self._place.settings() + settings, **result}
 
     def _page_cache(self):
         """Bytes of it; what bench-papers asks for as limit says it more exactly."""
@@ -126,6 +126,8 @@ class PapersRun:
         out = self._folder / "result.json"
         command = [str(self._program), *self._case.command(self._place.path, self._seed), *self._extra,
                    "--attended", "--json", str(out)]
+        # read here, so that its file counts for this process: in the group, whatever is not mapped would give way to pages of objects
+        self._program.read_bytes()
         with tempfile.TemporaryFile("w+", dir=self._folder) as errors:
             process = start(command, self._group and self._group.join, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=errors, text=True, cwd="/")

@@ -130,6 +130,15 @@ AcceleratorStore::dropMemory(std::string &error)
     return close(error) && files_->dropMemory(error) && open(error);
 }
 
+uint64_t
+AcceleratorStore::memoryToCome() const
+{
+    // The files below go through the page cache, which would take whatever there is. The store's buffers cost more than they
+    // hold: by 6 MB for 16.
+    constexpr uint64_t buffers = 8 << 20;
+    return order().memory + order().threads * threadBytes + buffers;
+}
+
 Json
 AcceleratorStore::describe() const
 {

@@ -26,6 +26,7 @@ public:
     void idle() override { files_->idle(); }
     bool sync(std::string &error) override;
     bool dropMemory(std::string &error) override;
+    uint64_t memoryToCome() const override;
     Json describe() const override;
 
 protected:
