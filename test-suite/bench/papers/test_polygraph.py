@@ -110,7 +110,7 @@ def test_polygraph_figures(context):
 def test_polygraph_workloads(context):
     """The workload files are there, and name every setting that the driver writes."""
     del context
-    text = polygraph.settings(polygraph.SCALES["full"], 9090, 3128)
+    text = polygraph.settings(polygraph.SCALES["more"], 9090, 3128)
     files = {path.name: path.read_text() for path in polygraph.WORKLOADS.glob("*.pg")}
     assert set(files) == {"one-machine.pg", "polymix-4.pg", "traffic.pg"}, sorted(files)
     used = files["one-machine.pg"] + files["traffic.pg"]
@@ -118,7 +118,7 @@ def test_polygraph_workloads(context):
         name = line.split()[1]
         assert used.count(name) > 1, f"{name} is written, and not used"
     assert "'127.0.0.1:3128'" in text and "'127.0.0.1:9090-9093'" in text, text
-    assert "Proxies = [];" in polygraph.settings(polygraph.SCALES["full"], 9090, None)
+    assert "Proxies = [];" in polygraph.settings(polygraph.SCALES["more"], 9090, None)
 
 
 def test_polygraph_run(context):
