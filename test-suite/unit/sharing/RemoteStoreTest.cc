@@ -627,6 +627,65 @@ TEST_F(RemoteStoreTest, aChangeReachesNoNewerObject)
     } while (std::next_permutation(roles.begin(), roles.end()));
 }
 
+/// nor does a removal that is heard of late take an object that was renamed after it, or leave one that is older
+TEST_F(RemoteStoreTest, lateRemovalsOfRenamedObjects)
+{
+    // the owner hears the second worker's removal when all that the first one says was heard
+    const auto removeLate = [this](const Key &key) {
+        for (unsigned n = 0; n < 100 * Owner::recordsInTurn; ++n)
+            workers[1]->touch(keyOf(99));
+        workers[1]->remove(key);
+    };
+    const auto rename = [this](const Key &from, const Key &to) {
+        auto status = Status::pending;
+        workers[0]->rename(from, to, 4, "HEAD", [&status](const Status s) { status = s; });
+        EXPECT_TRUE(until([&] { return status != Status::pending; }));
+        return status;
+    };
+    const auto hear = [this] {
+        for (unsigned n = 0; n < 110; ++n)
+            step();
+    };
+    ASSERT_EQ(put(0, keyOf(1), "headbody"), Status::ok);
+    ASSERT_EQ(put(0, keyOf(2), "headgone"), Status::ok);
+    removeLate(keyOf(2));
+    EXPECT_EQ(rename(keyOf(1), keyOf(2)), Status::ok);
+    hear();
+    EXPECT_EQ(get(0, keyOf(2)), "HEADbody") << "it is newer than the removal";
+
+    // there is nothing to rename, so that the stored object stays
+    removeLate(keyOf(2));
+    ASSERT_EQ(put(0, keyOf(2), "headnewb"), Status::ok);
+    EXPECT_EQ(rename(keyOf(98), keyOf(2)), Status::notFound);
+    hear();
+    EXPECT_EQ(get(0, keyOf(2)), "headnewb");
+
+    // the same removal takes what was renamed before
+    ASSERT_EQ(put(0, keyOf(3), "headbody"), Status::ok);
+    EXPECT_EQ(rename(keyOf(3), keyOf(2)), Status::ok);
+    removeLate(keyOf(2));
+    hear();
+    EXPECT_FALSE(store.engine->has(keyOf(2)));
+}
+
+/// An object that could not be stored is not newer than its removal: the older one in its place is removed.
+TEST_F(RemoteStoreTest, aLateRemovalTakesWhatWasNotReplaced)
+{
+    ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
+    for (unsigned n = 0; n < 100 * Owner::recordsInTurn; ++n)
+        workers[1]->touch(keyOf(99));
+    workers[1]->remove(keyOf(1));
+    const auto writer = workers[0]->create(keyOf(1), infoOf(store.clock.wallSeconds()), 150000);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->append(bytesOf(2, 150000).data(), 150000));
+    // the journal's comes first, and then that of a part
+    store.faulty->script(IoOp::write, store.faulty->requests(IoOp::write) + 2, Fault::error);
+    ASSERT_TRUE(until([this] { return store.faulty->injected(Fault::error); }));
+    EXPECT_NE(end(*writer), Status::ok);
+    EXPECT_TRUE(store.engine->has(keyOf(1))) << "the removal was not heard of yet";
+    ASSERT_TRUE(until([this] { return !store.engine->has(keyOf(1)); }));
+}
+
 /// more than the row lists: then nothing is found, until the owner has done some
 TEST_F(RemoteStoreTest, tooManyRemovalsHideEverything)
 {

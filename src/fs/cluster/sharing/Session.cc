@@ -417,12 +417,12 @@ ClusterFs::Session::newHead(const Kind kind, const NewHead &m, const std::string
         return;
     }
     ++requests_;
-    auto done = [this, alive = alive_, kind, number = m.number, newKey = m.newKey](const Status status) {
+    auto done = [this, alive = alive_, kind, number = m.number, removals = m.removals, newKey = m.newKey](const Status status) {
         if (!*alive)
             return;
         --requests_;
-        if (kind == Kind::rename) // another object with that name may have been stored meanwhile
-            removals_.noteStored(newKey, 0);
+        if (kind == Kind::rename && status == Status::ok) // nothing of that name was stored or removed meanwhile
+            removals_.noteStored(newKey, removals);
         answer(Kind::replaced, number, status);
     };
     if (kind == Kind::rename)
