@@ -368,7 +368,8 @@ TEST_F(ReadCacheTest, findsAmongWindowsOfAllSizes) {
         pieces.push_back({28672 + n * 8, 8});
     ReadCache large(*device.device, p.catalog, p.context.geometry, p.readPolicy, 64 * 65536);
     const auto whole = std::make_shared<Buffer>(65536);
-    memcpy(whole->data(), content(3_c).data(), 65536);
+    const auto bytes = content(3_c);
+    memcpy(whole->data(), bytes.data(), 65536);
     for (const auto &w: pieces) {
         const auto window = large.windows.insert(3_c, 1_seq, whole, 65536);
         EXPECT_TRUE(large.windows.split(window, {w.first, w.first + w.second}));
@@ -382,7 +383,7 @@ TEST_F(ReadCacheTest, findsAmongWindowsOfAllSizes) {
             const auto found = large.windows.find({3_c, 1_seq, start, size});
             ASSERT_EQ(found != nullptr, is) << start << " " << size;
             if (found) {
-                ASSERT_EQ(memcmp(found->at(start), content(3_c).data() + start, size), 0);
+                ASSERT_EQ(memcmp(found->at(start), bytes.data() + start, size), 0);
             }
         }
     }

@@ -55,7 +55,6 @@ TEST(TrackerLimits, groupsMakeRoomForMemberships) {
 /// looking for a group that could make room must not take long
 TEST(TrackerLimits, whatFindsNoRoomIsRefused) {
     World w(least);
-    w.known.push_back("none"); // names are not needed
     for (const auto &page: series("http://a/p", 70))
         w.open(1, page); // groups without members, the first to go
     uint64_t assigned = 0;
@@ -77,7 +76,6 @@ TEST(TrackerLimits, whatFindsNoRoomIsRefused) {
 /// what a site's pages share has a limit, as pages have
 TEST(TrackerLimits, aSiteSharesOnlySoMuch) {
     World w;
-    w.known.push_back("none");
     const auto shared = series("http://a/m", Groups::maxMembers);
     const auto more = series("http://a/n", 40);
     for (const auto &page: series("http://a/p", 4))

@@ -83,7 +83,6 @@ TEST(TrackerMemory, whatBrowsersHaveCachedStays) {
 
 TEST(TrackerMemory, aPageThatAlwaysBringsSomethingNewHasALimit) {
     World w;
-    w.known.push_back("none"); // names are not needed
     for (int i = 0; i < 300; ++i)
         w.visit(1, "http://a/p", series("http://a/" + std::to_string(i) + "-", 5));
     EXPECT_LE(w.tracker.stats().members, 5U * 96);
@@ -142,7 +141,6 @@ TEST(TrackerMemory, millionsOfRequestsDoNotPushOutWhatIsUsed) {
 
 TEST(TrackerMemory, aPageHasAtMostSoManyMembers) {
     World w;
-    w.known.push_back("none");
     w.visit(1, "http://a/p", series("http://a/m", 2 * Groups::maxMembers));
     EXPECT_EQ(w.tracker.stats().members, Groups::maxMembers);
     EXPECT_EQ(w.tracker.stats().refused, Groups::maxMembers);
@@ -181,7 +179,6 @@ TEST(TrackerMemory, manyPagesThatClaimAnObjectCanOnlyMakeItShared) {
 
 TEST(TrackerMemory, junkInAPageGivesWayToItsMembers) {
     World w;
-    w.known.push_back("none");
     const auto junk = series("http://junk/", 600);
     for (const auto &j: junk)
         w.image(666, j, "http://a/p");

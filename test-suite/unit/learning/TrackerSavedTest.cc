@@ -68,7 +68,8 @@ TEST(TrackerSaved, groupsAreWhatTheyWere) {
     browse(before, 20);
     World after;
     restore(after, before, saved(before));
-    for (const auto &url: before.known) {
+    for (const auto &each: before.known) {
+        const auto &url = each.second;
         EXPECT_EQ(after.group(url), before.group(url)) << url;
         EXPECT_EQ(after.tracker.groupNumber(keyOf(url)), before.tracker.groupNumber(keyOf(url))) << url;
         EXPECT_EQ(after.tracker.isShared(keyOf(url)), before.tracker.isShared(keyOf(url))) << url;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ClusterFs {
@@ -83,21 +84,15 @@ struct World {
         return names;
     }
 
-    void remember(const std::string &url) {
-        if (nameOf(keyOf(url)) == "?")
-            known.push_back(url);
-    }
+    void remember(const std::string &url) { known[keyOf(url)] = url; }
     std::string nameOf(const Key &k) const {
-        for (const auto &url: known) {
-            if (keyOf(url) == k)
-                return url;
-        }
-        return "?";
+        const auto found = known.find(k);
+        return found == known.end() ? "?" : found->second;
     }
 
     Tracker tracker;
     uint64_t now = 1000 * second;
-    Names known;
+    std::unordered_map<Key, std::string, KeyHash> known; ///< URLs that were asked for
 };
 
 /// N names that begin alike

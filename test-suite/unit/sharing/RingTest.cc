@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Records through shared memory: order, room, sleep, damage, and a writer that is killed at any instruction. */
 
-#include "test-suite/unit/support/EngineSupport.h"
+#include "test-suite/doubles/Content.h"
 
 #include "fs/cluster/sharing/Ring.h"
 #include "fs/cluster/base/SharedMemory.h"

@@ -8,6 +8,7 @@
 #include "fs/cluster/engine/Open.h"
 #include "fs/cluster/layout/Superblock.h"
 #include "fs/cluster/recovery/Format.h"
+#include "test-suite/doubles/Content.h"
 #include "test-suite/doubles/FaultyDevice.h"
 #include "test-suite/unit/support/IdSupport.h"
 #include "tools/models/ManualClock.h"
@@ -27,48 +28,6 @@
 
 namespace ClusterFs {
 namespace Testing {
-
-/// a number that looks random, the same for the same seed
-inline uint64_t
-mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
-/// a key made of two numbers, as Key::high() and Key::low() give them back
-inline Key
-keyFrom(const uint64_t high, const uint64_t low)
-{
-    Key k;
-    for (unsigned i = 0; i < 8; ++i) {
-        k.bytes[i] = static_cast<uint8_t>(high >> (8 * i));
-        k.bytes[8 + i] = static_cast<uint8_t>(low >> (8 * i));
-    }
-    return k;
-}
-
-/// the nth key of the tests
-inline Key
-keyOf(const uint64_t n)
-{
-    return keyFrom(mix(2 * n), mix(2 * n + 1));
-}
-
-/// bytes that differ from seed to seed and from place to place
-inline std::string
-bytesOf(const uint64_t seed, const size_t size)
-{
-    std::string s(size + 8, '\0');
-    for (size_t at = 0; at < size; at += 8) {
-        const auto word = mix(seed * 1000003 + at);
-        memcpy(&s[at], &word, 8);
-    }
-    s.resize(size);
-    return s;
-}
 
 /// times and flags of an object that was received now
 inline ObjectInfo
@@ -391,11 +350,14 @@ inline std::pair<Key, Key>
 twins(TestStore &t)
 {
     const KeyHasher hash(t.engine->superblock()->secret, t.geometry().baseBuckets);
-    std::unordered_map<uint64_t, uint64_t> known;
-    uint64_t n = 0;
-    while (known.emplace(hash(keyOf(n)).number(), n).second) // among some millions are two that agree in 41 bits
-        ++n;
-    return {keyOf(known[hash(keyOf(n)).number()]), keyOf(n)};
+    std::vector<uint32_t> latest(1 << 22); // of the keys whose number ends so, the newest, plus 1
+    for (uint32_t n = 0;; ++n) { // among some millions are two that agree in 41 bits
+        const auto number = hash(keyOf(n)).number();
+        auto &earlier = latest[number % latest.size()];
+        if (earlier && hash(keyOf(earlier - 1)).number() == number)
+            return {keyOf(earlier - 1), keyOf(n)};
+        earlier = n + 1;
+    }
 }
 
 } // namespace Testing
