@@ -368,3 +368,5 @@ def test_bound_of_the_disk_is_the_transfer_of_what_memory_cannot_have(zipf, shar
 def test_commands_name_no_folder_of_the_measurer():
     typed = ["/somewhere/bench.py", "full", "churn", "--out", "/a", "--again", "--programs", "/b", "--squid", "/c", "--polygraph", "/d", "--stores", "rock"]
     assert rawtext.packed({"command": typed})["command"] == ["./bench", "full", "churn", "--again", "--stores", "rock"]
+    run = {"command": ["/somewhere/build/bench-papers", "cfs", "--at", "/dev/loop0"]}
+    assert rawtext.packed({"runs": [run]})["runs"] == [{"command": ["bench-papers", "cfs", "--at", "/dev/loop0"]}]

@@ -134,6 +134,13 @@ protected:
         return status;
     }
 
+    /// by the second worker; the owner hears of it a hundred turns later
+    void removeLate(const Key &key) {
+        for (unsigned n = 0; n < 100 * Owner::recordsInTurn; ++n)
+            workers[1]->touch(keyOf(99));
+        workers[1]->remove(key);
+    }
+
     bool finds(const size_t worker, const Key &key) const {
         ObjectInfo info;
         return workers[worker]->find(key, info);
@@ -630,12 +637,6 @@ TEST_F(RemoteStoreTest, aChangeReachesNoNewerObject)
 /// nor does a removal that is heard of late take an object that was renamed after it, or leave one that is older
 TEST_F(RemoteStoreTest, lateRemovalsOfRenamedObjects)
 {
-    // the owner hears the second worker's removal when all that the first one says was heard
-    const auto removeLate = [this](const Key &key) {
-        for (unsigned n = 0; n < 100 * Owner::recordsInTurn; ++n)
-            workers[1]->touch(keyOf(99));
-        workers[1]->remove(key);
-    };
     const auto rename = [this](const Key &from, const Key &to) {
         auto status = Status::pending;
         workers[0]->rename(from, to, 4, "HEAD", [&status](const Status s) { status = s; });
@@ -672,9 +673,7 @@ TEST_F(RemoteStoreTest, lateRemovalsOfRenamedObjects)
 TEST_F(RemoteStoreTest, aLateRemovalTakesWhatWasNotReplaced)
 {
     ASSERT_EQ(put(0, keyOf(1), bytesOf(1, 1000)), Status::ok);
-    for (unsigned n = 0; n < 100 * Owner::recordsInTurn; ++n)
-        workers[1]->touch(keyOf(99));
-    workers[1]->remove(keyOf(1));
+    removeLate(keyOf(1));
     const auto writer = workers[0]->create(keyOf(1), infoOf(store.clock.wallSeconds()), 150000);
     ASSERT_TRUE(writer);
     ASSERT_TRUE(writer->append(bytesOf(2, 150000).data(), 150000));

@@ -150,6 +150,10 @@ def packed(result):
     out = _tidy(result)
     if "command" in out:
         out["command"] = _command(out["command"])
+    for run in out.get("runs", []):  # of the papers' experiments, each by a program of its own
+        if "command" in run:
+            program, *words = run["command"]
+            run["command"] = [program.rpartition("/")[2], *words]
     if "phases" in out:
         out["phases"] = [_phase(phase) for phase in out["phases"]]
     return out
